@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
@@ -178,7 +177,10 @@ func tooMuch(name string, tokens token.Tokens) *Error {
 // syntax turns an error of the parser into one of ours.
 func (d *Document) syntax(err error) {
 	e := &Error{File: d.name, Message: err.Error()}
-	var known yaml.Error
+	var known interface { // yaml.Error, without the package
+		GetToken() *token.Token
+		GetMessage() string
+	}
 	if errors.As(err, &known) {
 		e.Message = known.GetMessage()
 		if t := known.GetToken(); t != nil && t.Position != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // lenses are all tools, the most used first.
-var lenses = []lens{vllm, vllmRust, aiperf, aiperfNative, guidellm, sglang, genaiPerf, llmperf, inferencePerf, genaiBench, llmeter, inferenceX,
-	llamaBench, mlperf, mlperfEndpoints, artificialAnalysis, nim, otel, envoy, glossary}
+var lenses = []*lens{&vllm, &vllmRust, &aiperf, &aiperfNative, &guidellm, &sglang, &genaiPerf, &llmperf, &inferencePerf, &genaiBench, &llmeter, &inferenceX,
+	&llamaBench, &mlperf, &mlperfEndpoints, &artificialAnalysis, &nim, &otel, &envoy, &glossary}
 
 // lens is one tool's way to look at timelines.
 type lens struct {
@@ -174,17 +174,17 @@ func known(tl *timeline.Timeline) bool {
 	return tl.Evidence == timeline.Arrivals || tl.Outcome != timeline.OK && tl.Events.Len() == 0
 }
 
-func choose(names []string) ([]lens, error) {
+func choose(names []string) ([]*lens, error) {
 	if slices.Contains(names, "all") {
 		return lenses, nil
 	}
-	var chosen []lens
+	var chosen []*lens
 	for _, name := range names {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if name == "seed" { // as some call the texts that everybody's definitions grew from
 			name = glossary.name
 		}
-		i := slices.IndexFunc(lenses, func(l lens) bool { return l.name == name })
+		i := slices.IndexFunc(lenses, func(l *lens) bool { return l.name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("no lens is called %q; there are %s and all", name, strings.Join(Names(), ", "))
 		}
