@@ -68,7 +68,7 @@ func (c *targetFlags) known(check *checker) *api.API {
 		return known
 	}
 	if !api.Generates(path) {
-		check.addf("URL: %s answers with no tokens, and tokenmeter measures what generates: give the base of the server, or the endpoint of a completion", path)
+		check.addf("URL: %s answers with no tokens, or by an API that is not known: give the base of the server or the endpoint of a completion, or name what it speaks with --api", path)
 	}
 	if known := api.OfBase(path); known != nil {
 		return known

@@ -354,7 +354,7 @@ func TestAPIsByPath(t *testing.T) {
 	for path, name := range map[string]string{
 		"/v1/chat/completions": "openai-chat", "/chat/completions": "openai-chat", "/openai/v1/chat/completions": "openai-chat",
 		"/v1/completions": "openai-completions", "/completion": "llamacpp", "/v1/messages": "anthropic", "/v1/responses": "openai-responses",
-		"/api/chat": "ollama-chat", "/api/generate": "ollama-generate", "/generate": "sglang", "/generate_stream": "tgi",
+		"/api/chat": "ollama-chat", "/api/generate": "ollama-generate", "/generate": "sglang", "/inference/v1/generate": "openai-completions", "/x/inference/v1/generate": "openai-completions", "/generate_stream": "tgi",
 		"/v1/models": "", "/v1/messages/count_tokens": "", "/": "",
 		"/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict": "", "/model/anthropic.c/count-tokens": "",
 		"/v1/embeddings": "embeddings", "/api/v3/embeddings/multimodal": "embeddings", "/api/embed": "embeddings", "/v1/rerank": "rerank", "/v2/rerank": "rerank",

@@ -35,7 +35,7 @@ func AddressOf(host, path, apiPath string) Address {
 	}
 	p := ProviderOf(host)
 	a.base = p.base(host, a.base, apiPath)
-	op := cmp.Or(operationOf(a.base), p.operationOf(a.base))
+	op := cmp.Or(operationOf(a.base), p.operationOf(a.base), endOf(a.base))
 	if i := strings.LastIndex(a.base, "/models/"); op == "" && i >= 0 && strings.HasPrefix(apiPath, "/v1beta/models/") {
 		a.base = a.base[:i] // Gemini's path names the model, too
 	}
@@ -274,11 +274,14 @@ func endsInVersion(path string) bool {
 }
 
 // Generates reports whether a path that is of no known API may be the base of one that
-// generates: these names are of services that answer with no tokens.
+// generates: these names are of services that answer with no tokens, or of other APIs.
 func Generates(path string) bool {
 	segments := splitPath(path)
 	if len(segments) == 0 {
 		return true
+	}
+	if OfPath(path) == nil && endOf(path) != "" {
+		return false
 	}
 	last := segments[len(segments)-1]
 	switch last[strings.LastIndexByte(last, ':')+1:] {
@@ -287,6 +290,18 @@ func Generates(path string) bool {
 		return false
 	}
 	return true
+}
+
+// endOf is the end of a path that no base has, though the API behind it is not known:
+// Vertex AI's endpoints, whose containers may speak any, Snowflake's, watsonx's and
+// DashScope's own. Empty: none.
+func endOf(path string) string {
+	for _, end := range []string{":predict", ":rawPredict", ":complete", "/generation_stream", "/generation"} {
+		if strings.HasSuffix(path, end) {
+			return end
+		}
+	}
+	return ""
 }
 
 // operationOf is the operation that a path ends in, behind the model's name.

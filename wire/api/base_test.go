@@ -87,6 +87,11 @@ func TestBasesAsPasted(t *testing.T) {
 		{"r.openai.azure.cn", "/openai/deployments/d", "/openai/deployments/d/chat/completions", "/openai/models"},
 		{"r.services.ai.azure.com", "/api/projects/p", "/api/projects/p/openai/v1/chat/completions", "/api/projects/p/openai/v1/models"},
 		{"r.services.ai.azure.com", "/api/projects/p/openai/v1", "/api/projects/p/openai/v1/chat/completions", "/api/projects/p/openai/v1/models"},
+		// Of an API that the path does not tell.
+		{"eu-aiplatform.googleapis.com", "/v1/projects/p/locations/eu/endpoints/1:rawPredict", "/v1/projects/p/locations/eu/endpoints/1:rawPredict", ""},
+		{"a.snowflakecomputing.com", "/api/v2/cortex/inference:complete", "/api/v2/cortex/inference:complete", ""},
+		{"us-south.ml.cloud.ibm.com", "/ml/v1/text/generation_stream", "/ml/v1/text/generation_stream", ""},
+		{"h", "/regeneration", "/regeneration/v1/chat/completions", "/regeneration/v1/models"},
 		{"h", "/api/projects/p", "/api/projects/p/v1/chat/completions", "/api/projects/p/v1/models"},
 		{"h", "/serving-endpoints/m/invocations", "/serving-endpoints/m/invocations", ""},
 		{"api.perplexity.ai", "/v1/sonar", "/v1/sonar", ""},
@@ -109,7 +114,8 @@ func TestBasesAsPasted(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
 		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,
-		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true,
+		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/cortex/inference:complete": false, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
+		"/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": true,
 		"/v1": true, "": true, "/v1/chat/completions": true, "/embeddings/v1": true,
 	} {
 		if Generates(path) != want {

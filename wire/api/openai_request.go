@@ -28,6 +28,7 @@ const anyInvocations = "/invocations"
 var OpenAICompletions = &API{
 	Name:    "openai-completions",
 	Path:    "/v1/completions",
+	Aliases: []string{"/inference/v1/generate"}, // vLLM's, of token ids
 	Build:   buildOpenAICompletions,
 	Decoder: func() Decoder { return new(openaiDecoder) },
 	Signs:   []Sign{{"choices/text"}, {"object=text_completion"}},

@@ -38,15 +38,22 @@ func (d *tritonDecoder) apply(_ framing.Event, s *Stream) { d.r.apply(s, timelin
 
 func (d *tritonDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
+	ids, worded := false, false
 	for name := range c.Members {
 		switch string(name) {
 		case "text_output":
+			worded = true
 			c.oneOrMore(func() { d.r.piece(timeline.Text) })
+		case "output_ids": // of TensorRT-LLM's own model, which has no tokenizer
+			ids = c.length() > 0
 		case "model_name":
 			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
 		}
+	}
+	if ids && !worded {
+		d.r.said.add(timeline.Text, 0)
 	}
 	return c.End()
 }

@@ -187,6 +187,10 @@ func TestVendorReplies(t *testing.T) {
 		{"Triton", "triton", events1, events(`{"model_name":"m","model_version":"1","sequence_end":false,"text_output":"a"}`, `{"model_name":"m","model_version":"1","text_output":"b"}`),
 			timeline.OK, "text text", "", `{}`, "ab", "[]"},
 		{"Triton, whole", "triton", "application/json", `{"model_name":"m","model_version":"1","text_output":"ab"}`, timeline.OK, "text", "", `{}`, "ab", ""},
+		// TensorRT-LLM's model without its ensemble: triton-inference-server/tensorrtllm_backend, all_models/inflight_batcher_llm/tensorrt_llm/config.pbtxt
+		{"Triton, ids", "triton", events1, events(`{"model_name":"tensorrt_llm","model_version":"1","output_ids":[15339],"sequence_length":[1]}`, `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[1917],"sequence_length":[1]}`, `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[],"sequence_length":[0]}`),
+			timeline.OK, "text text empty", "", `{}`, "", ""},
+		{"Triton, ids and text", "triton", events1, events(`{"model_name":"m","output_ids":[15339],"text_output":"a"}`, `{"model_name":"m","output_ids":[15],"text_output":""}`), timeline.OK, "text empty", "", `{}`, "a", ""},
 		{"Triton, an error", "triton", events1, events(`{"text_output":"a"}`, `{"error":"out of memory"}`), timeline.StreamError, "text error", "", `{}`, "a", "out of memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
