@@ -146,7 +146,7 @@ func (d *geminiDecoder) members(outermost bool) {
 		case "usageMetadata":
 			d.usage()
 		case "promptFeedback": // a prompt that is blocked gets no candidate
-			c.under("blockReason", func() { d.r.finish, _ = c.Text() })
+			c.under("blockReason", func() { d.r.finish = c.enum("", "SAFETY", "OTHER") })
 		case "modelVersion":
 			d.r.model, _ = c.Text()
 		case "error":
@@ -176,7 +176,7 @@ func (d *geminiDecoder) candidate(choice int) {
 				}
 			})
 		case "finishReason":
-			finish, _ = c.Text()
+			finish = c.enum("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 		}
 	}
 	d.cands = append(d.cands, geminiCandidate{choice, d.r.said, len(d.r.pieces), finish})
@@ -205,6 +205,26 @@ func (d *geminiDecoder) part() {
 		}
 	}
 	d.r.add(kind, says)
+}
+
+// enum reads a name, or the number of one: Google's clients by REST ask for numbers
+// ($alt=json;enum-encoding=int). The names are those of all versions of the API; further
+// ones differ from one to another, and stay numbers.
+// Source: google/ai/generativelanguage/v1beta and google/cloud/aiplatform/v1, FinishReason,
+// BlockedReason and Modality
+func (c *scan) enum(names ...string) jsonscan.Text {
+	if c.Peek() == '"' {
+		t, _ := c.Text()
+		return t
+	}
+	from := c.Place()
+	switch n, ok := c.Integer(); {
+	case !ok:
+		return jsonscan.Text{}
+	case n >= 0 && n < int64(len(names)):
+		return jsonscan.Text{Raw: []byte(names[n])}
+	}
+	return jsonscan.Text{Raw: c.Since(from)}
 }
 
 func (d *geminiDecoder) usage() {

@@ -186,7 +186,7 @@ func (s *scan) modalities(u *usage, heard part) {
 		for name := range s.Members {
 			switch string(name) {
 			case "modality":
-				kind, _ = s.Text()
+				kind = s.enum("", "TEXT", "IMAGE", "VIDEO", "AUDIO")
 			case "tokenCount", "tokens":
 				s.part(&n)
 			}

@@ -638,3 +638,33 @@ func TestEventsWithoutAnEmptyLine(t *testing.T) {
 		})
 	}
 }
+
+// Google's clients by REST ask for enums as numbers. What these are called is in all of its
+// APIs the same up to OTHER; a further number ends the answer by its own name.
+// Source: google/ai/generativelanguage/v1beta/generative_service.proto and
+// google/cloud/aiplatform/v1/prediction_service.proto
+func TestGeminiEnumsAsNumbers(t *testing.T) {
+	answer := func(finish, prompt, said string) *timeline.Timeline {
+		return reply(Gemini, "text/event-stream", events(
+			`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":20,"totalTokenCount":20}}`,
+			`{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason": `+finish+`}],"usageMetadata":{"promptTokenCount":20,"candidatesTokenCount":9,"totalTokenCount":29,`+
+				`"promptTokensDetails":[{"modality":`+prompt+`,"tokenCount":16}],"candidatesTokensDetails":[{"modality":`+said+`,"tokenCount":4}]}}`), timeline.EOF)
+	}
+	for _, c := range [][6]string{
+		{`"STOP"`, `"TEXT"`, `"TEXT"`, "1", "1", "1"}, {`"MAX_TOKENS"`, `"IMAGE"`, `"AUDIO"`, "2", "2", "4"}, {`"SAFETY"`, `"VIDEO"`, `"IMAGE"`, "3", "3", "2"},
+		{`"RECITATION"`, `"AUDIO"`, `"TEXT"`, "4", "4", "1"}, {`"OTHER"`, `"DOCUMENT"`, `"TEXT"`, "5", "5", "1"}, {`"9"`, `"TEXT"`, `"TEXT"`, "9", "99", "-1"},
+	} {
+		names, numbers := answer(c[0], c[1], c[2]), answer(c[3], c[4], c[5])
+		if names.Outcome != numbers.Outcome || names.FinishReason == "" || names.FinishReason != numbers.FinishReason || jsonOf(names.Usage)+jsonOf(names.Server) != jsonOf(numbers.Usage)+jsonOf(numbers.Server) {
+			t.Errorf("%v: %s %s %s, by numbers %s %s %s", c, names.Outcome, names.FinishReason, jsonOf(names.Usage), numbers.Outcome, numbers.FinishReason, jsonOf(numbers.Usage))
+		}
+	}
+	if tl := answer("0", "0", "0"); tl.Outcome != timeline.StreamTruncated || tl.FinishReason != "" {
+		t.Errorf("unspecified: %s, %q", tl.Outcome, tl.FinishReason)
+	}
+	blocked := reply(Gemini, "text/event-stream", events(`{"promptFeedback":{"blockReason":1},"usageMetadata":{"promptTokenCount":20,"totalTokenCount":20}}`), timeline.EOF)
+	named := reply(Gemini, "text/event-stream", events(`{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":20,"totalTokenCount":20}}`), timeline.EOF)
+	if blocked.Outcome != named.Outcome || blocked.FinishReason != named.FinishReason {
+		t.Errorf("blocked: %s %s, named %s %s", blocked.Outcome, blocked.FinishReason, named.Outcome, named.FinishReason)
+	}
+}
