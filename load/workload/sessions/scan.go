@@ -54,7 +54,7 @@ func (s *scanner) more() bool {
 
 // peek returns the next byte that is no white space; 0 at the end.
 func (s *scanner) peek() byte {
-	for {
+	for s.err == nil { // behind an error there is nothing
 		for ; s.i < s.n; s.i++ {
 			if c := s.buf[s.i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 				return c
@@ -64,6 +64,7 @@ func (s *scanner) peek() byte {
 			return 0
 		}
 	}
+	return 0
 }
 
 // next returns the next byte as it is; false at the end.
