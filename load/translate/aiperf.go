@@ -223,6 +223,7 @@ func aiperfEnd(c *call) {
 		if c.unset("output-tokens"); output != "" {
 			c.note("--osl %s: no equal here beside the times of a file; a record's own length goes before it there too", output)
 		}
+		c.note("turns of a session_id wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", c.arg("workload"))
 		c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s: beside times it is a cap there, and has no equal here", streams)
 	} else if c.has("input-file") {
 		if output != "" {

@@ -124,7 +124,7 @@ func TestAIPerf(t *testing.T) {
 		{a + "--connection-reuse-strategy never", "--no-keepalive", "", "the help"},
 		{a + "--connection-reuse-strategy sticky_user_sessions --image-width-mean 64 --image-height-mean 32", "--connection per-session|--images 64x32", "", "the help"},
 		{a + "--input-file f.jsonl --osl 5", "--prompts f.jsonl|--output-tokens 5|#sent once", "--requests", "the help of --request-count: the size of the set"},
-		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace", "--workload t.jsonl|#at the file's times|#add --concurrency 1", "--concurrency|#sent once", "_maybe_auto_promote_trace"},
+		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace", "--workload t.jsonl|#at the file's times|#add --concurrency 1|#sessions: true", "--concurrency|#sent once", "_maybe_auto_promote_trace"},
 		{a + "--input-file t.jsonl --custom-dataset-type bailian-trace --concurrency 4 --osl 9", "--workload t.jsonl|#add --concurrency 4|#--osl 9: no equal", "--concurrency|--output-tokens|--prompts", "the same; base_trace_loader.py: a record's output_length"},
 		{a + "--input-file t.jsonl --fixed-schedule --concurrency 4", "--workload t.jsonl|#a cap there", "--concurrency", "_profiling_phase_type: fixed_schedule is first"},
 		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --no-fixed-schedule --concurrency 2", "--workload t.jsonl|--concurrency 2", "#times", "the help of --no-fixed-schedule"},

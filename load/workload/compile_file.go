@@ -77,6 +77,7 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns)
 	}
 	if err == nil {
+		c.refuse(k.Turns != "" && out.source.lengths, at("turns"), "turns are cut from conversations, and the file's records are lengths: leave turns out")
 		if k.Order == "random" {
 			seed := out.seed
 			out.source.shuffle = &seed

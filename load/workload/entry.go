@@ -29,6 +29,7 @@ type entry struct {
 	dated    bool     // at was written as a date
 	session  string
 	context  context
+	grows    bool   // where nothing is said of its context, it adds to its session's
 	chat     string // of bailian: the record's own name, and that of the one it follows
 	parent   string
 	model    string

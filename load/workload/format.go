@@ -240,6 +240,7 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 	if !said {
 		v, said = row.Get("context_mode")
 	}
+	e.grows = true // _infer_context_mode in aiperf's mooncake_trace.py
 	if mode, _ := v.(string); strings.HasPrefix(mode, "delta") {
 		e.context = addsToContext
 	} else if said && v != nil {

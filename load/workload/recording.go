@@ -54,7 +54,7 @@ func (c *compiler) openRecording(out *class, k *Content, at func(string) string)
 		out.recording = &recording{file: &sessions.File{}}
 		return
 	}
-	for field, given := range map[string]bool{"turns": k.Turns != "", "sessions": k.Sessions, "order": k.Order == "random", "block": k.Block != 0, "output": k.Output != ""} {
+	for field, given := range map[string]bool{"turns": k.Turns != "", "sessions": k.Sessions, "order": k.Order == "random", "block": k.Block != 0, "output": k.Output != "", "system": k.System != ""} {
 		c.refuse(given, at(field), "recorded sessions are sent as they were: leave out %s", field)
 	}
 	for field, d := range map[string]time.Duration{"max_gap": k.MaxGap, "deadline": k.Deadline} {

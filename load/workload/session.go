@@ -54,7 +54,7 @@ func (s *source) group() error {
 }
 
 // adds reports whether a record is what its session's conversation goes on with. AIPerf
-// adds up records that have a delay; one whose blocks begin with those of the record
+// adds up those of Mooncake's form; one whose blocks begin with those of the record
 // before it has the whole prompt all the same.
 func (e *entry) adds(before *entry) bool {
 	if e.context != contextUnsaid {
@@ -62,7 +62,7 @@ func (e *entry) adds(before *entry) bool {
 	}
 	n := len(before.hashes)
 	again := n > 0 && len(e.hashes) >= n && slices.Equal(e.hashes[:n], before.hashes)
-	return e.delay.OK() && !again
+	return (e.grows || e.delay.OK()) && !again
 }
 
 // goesOn makes step k of a session go on with the one before it and its answer.

@@ -61,6 +61,24 @@ func TestTraceSessions(t *testing.T) {
 	}
 }
 
+// Sessions that are named and not played are told.
+func TestSessionsThatAreNotPlayedAreTold(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"session_id":"a","timestamp":0,"input_length":50,"output_length":300}`: true,
+		`{"session_id":"a","delay":2,"input_length":50,"output_length":300}`:     false, // which is played
+		`{"timestamp":0,"input_length":50,"output_length":300}`:                  false,
+		`{"conversation_id":"a","prompt":"hi"}` + "\n" + `{"prompt":"hi"}`:       true,
+	} {
+		l, err := loadText(t, "x.jsonl", text+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(l.Remarks(), "\n"), "records name sessions"); got != want {
+			t.Errorf("%s: %v", text, l.Remarks())
+		}
+	}
+}
+
 // AIPerf's sessions may have delays alone, in milliseconds.
 func TestTraceSessionsOfDelays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
@@ -97,7 +115,7 @@ func TestTurnsOfAIPerfsSessions(t *testing.T) {
 		{"blocks of its own", `{"session_id":"a","input_length":600,"output_length":40,"hash_ids":[1,2]}
 {"session_id":"a","delay":2,"input_length":500,"output_length":20,"hash_ids":[3]}`, 600 + 40 + 500, "user assistant user"},
 		{"times", `{"session_id":"a","timestamp":0,"input_length":300,"output_length":40}
-{"session_id":"a","timestamp":5,"input_length":450,"output_length":20}`, 450, "user"},
+{"session_id":"a","timestamp":5,"input_length":450,"output_length":20}`, 300 + 40 + 450, "user assistant user"},
 		{"said to be whole", `{"session_id":"a","input_length":300,"output_length":40,"context_mode":"message_array_with_responses"}
 {"session_id":"a","delay":2,"input_length":450,"output_length":20,"context_mode":"message_array_with_responses"}`, 450, "user"},
 		{"texts", `{"session_id":"a","text_input":"What is ML?","output_length":9}

@@ -36,6 +36,7 @@ type source struct {
 	// systems is how many conversations began with a system turn that is not sent.
 	systems  int64
 	answered int64 // records of messages that end with an answer
+	named    int64 // records that name a session
 	unsent   unsent
 	total    int64 // entries; −1: not known yet
 
@@ -160,6 +161,7 @@ func (s *source) at(i int64) (entry, error) {
 		}
 		s.delayed = s.delayed || e.delay.OK()
 		count(&s.systems, e.system)
+		count(&s.named, e.session != "")
 		count(&s.answered, len(e.messages) > 0 && e.messages[len(e.messages)-1].Role == "assistant")
 		s.kept = append(s.kept, uint32(s.next))
 		s.next++

@@ -169,6 +169,9 @@ func (l *Loaded) Remarks() (out []string) {
 		if s.guessed {
 			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces and AIPerf's files; GuideLLM's are seconds, which time_in: s says in a workload file")
 		}
+		if s.named > 0 && s.sessions == nil {
+			out = append(out, "records name sessions, and each is sent on its own: with sessions: true in a workload file the turns of one wait for each other")
+		}
 		if s.answered > 0 && c.turns.IsZero() && c.batch == nil {
 			out = append(out, fmt.Sprintf("records that end with an answer, as far as the file was read: %d; it is sent too, so that the model goes on with it (with turns: they are sent turn by turn)", s.answered))
 		}
