@@ -67,7 +67,7 @@ func (s *Stream) results() {
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	n := tl.Usage.Reasoning.Or(0)
 	summary := s.summed && !s.thought || s.reasoned > 0 && isGemini(tl.Model)
-	if summary && n > s.reasoned || s.clipped(n) { // as many events as tokens are the reasoning itself
+	if summary && !s.inFull(n) || s.clipped(n) {
 		tl.Flags |= timeline.ReasoningSummary
 	}
 	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises // a gateway may have counted the summary
@@ -91,6 +91,13 @@ func (s *Stream) results() {
 			tl.Flags |= timeline.StreamIgnored
 		}
 	}
+}
+
+// inFull reports whether as many events came as n tokens of reasoning, or there are none: what
+// is called a summary is the reasoning itself then. A summary may well have more events than a
+// short reasoning has tokens, of which OpenAI counts 64 at the least.
+func (s *Stream) inFull(n int64) bool {
+	return n <= s.reasoned && s.reasoned <= n+n/16+1 || n == 0
 }
 
 // clipped reports whether no more than the head of n tokens of reasoning was streamed:

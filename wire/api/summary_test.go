@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,13 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		return append(chunks, content("Ol"), content("á"), usage(tokens), "[DONE]")
 	}
 	head := strings.SplitAfter("First, the user said to say hi in Portuguese.\\n", " ")
+	responses := func(events int, tokens int) []string {
+		return append(slices.Repeat([]string{`{"type":"response.reasoning_summary_text.delta","delta":"hm"}`}, events), `{"type":"response.output_text.delta","delta":"hi"}`,
+			fmt.Sprintf(`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":9,"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d}}}}`, tokens+1, tokens))
+	}
+	summaries := func(events int, tokens string) []string {
+		return append(slices.Repeat([]string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"hm"}]`)}, events), content("hi"), usage(tokens), "[DONE]")
+	}
 	claude := func(details string) []string {
 		return []string{
 			`{"type":"message_start","message":{"role":"assistant","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}`,
@@ -63,6 +72,10 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"thoughts in full by Anthropic's API", "anthropic", claude(`,"output_tokens_details":{"thinking_tokens":1}`), false},
 		{"thoughts in full as a summary", "openai-responses", []string{`{"type":"response.reasoning_summary_text.delta","delta":"hm"}`, `{"type":"response.output_text.delta","delta":"hi"}`,
 			`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":9,"output_tokens":2,"output_tokens_details":{"reasoning_tokens":1}}}}`}, false},
+		{"OpenAI, longer than the reasoning", "openai-responses", responses(75, 64), true}, // gpt-5 and o4-mini in recordings of charm.land/fantasy v0.48.0: 75 to 90 for 64
+		{"OpenAI, by a gateway", "openai-chat", summaries(82, "64"), true},
+		{"as many events as tokens", "openai-responses", responses(64, 64), false},
+		{"with its marks", "openai-responses", responses(66, 64), false},
 		{"Gemini, OpenAI's path", "openai-chat", []string{delta(`"content":"hm","extra_content":{"google":{"thought":true}}`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"Gemini, hidden", "gemini", []string{`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6,"thoughtsTokenCount":500,"totalTokenCount":515}}`}, false},
 	} {
