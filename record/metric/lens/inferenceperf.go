@@ -39,13 +39,7 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 		return
 	}
 	r.successes++
-	n, exact, known := tokenizer(tl)
-	if exact { // it tokenises the content, and our count is of reasoning too
-		thought, told := tl.Usage.Reasoning.Get()
-		if n -= thought; !told && read(tl, isReasoning, nil).n > 0 {
-			n, known = 0, false
-		}
-	}
+	n, exact, known := contentTokens(tl)
 	r.count(tl, n, exact, known)
 	latency := since(start, closeUS(tl))
 	r.latency.Add(latency / 1000)
@@ -70,6 +64,40 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 	if has(r.limits.TTFTMS, ttft) && has(r.limits.TPOTMS, tpot) && within(r.limits.E2EMS, latency) {
 		r.good++
 	}
+}
+
+// contentTokens are those of the content, which it tokenises: without reasoning, of which our
+// own count has what was streamed and the server's may stand in, and without calls of tools.
+// known is false where these can't be told from it.
+func contentTokens(tl *timeline.Timeline) (n int64, exact, known bool) {
+	n, exact, known = tokenizer(tl)
+	thought, told := tl.Usage.Reasoning.Get()
+	if !tl.Streamed {
+		if exact && thought < n { // more was not in the text
+			n -= thought
+		}
+		return n, exact, known
+	}
+	var content, thoughts, others int64
+	for ev := range counted(tl, hasToken) {
+		switch ev.Kind {
+		case timeline.Text:
+			content++
+		case timeline.Reasoning:
+			thoughts++
+		default:
+			others++
+		}
+	}
+	switch {
+	case content == 0 && thoughts+others > 0:
+		return 0, true, true
+	case others > 0, exact && thoughts > 0 && (!told || thought > n):
+		return 0, false, false
+	case exact && thoughts > 0:
+		n -= thought
+	}
+	return n, exact, known
 }
 
 // gaps adds the differences of the stamps of the tokens.

@@ -81,3 +81,39 @@ func TestAnswersWithoutTokens(t *testing.T) {
 	through(t, "guidellm", Facts{}, full, empty).want(t, "time_to_first_token_ms.mean", 100)
 	through(t, "inference-perf", Facts{}, full, empty).want(t, "latency.normalized_time_per_output_token.mean", 0.019/2)
 }
+
+// inference-perf tokenises the content: an answer of tool calls or reasoning alone has none,
+// and reasoning that was not streamed is in no text. Source: inference_perf 0.7.0,
+// apis/chat.py, output_text; its own figures beside a server of 64 hidden tokens are 8 a reply.
+func TestInferencePerfCountsContent(t *testing.T) {
+	const rate, perToken = "throughput.output_tokens_per_sec", "latency.normalized_time_per_output_token.mean"
+	tokenized := func(r reply, n, reasoning int64) reply {
+		r.tl.Tokenized, r.tl.Usage.Reasoning = timeline.Some(n), timeline.Some(reasoning)
+		return r
+	}
+	for name, c := range map[string]struct {
+		r              reply
+		rate, perToken float64
+	}{
+		"tool calls":                           {newReply().events(timeline.Tool, 10, 100, 100).usage(9, 10).closed(1000), 0, 0},
+		"tool calls, tokenised":                {tokenized(newReply().events(timeline.Tool, 10, 100, 100).usage(9, 10).closed(1000), 10, 0), 0, 0},
+		"reasoning":                            {newReply().events(timeline.Reasoning, 10, 100, 100).usage(9, 10).closed(1000), 0, 0},
+		"text and calls":                       {newReply().events(timeline.Text, 5, 100, 100).events(timeline.Tool, 5, 600, 100).usage(9, 10).closed(1000), null, null},
+		"text and calls, tokenised":            {tokenized(newReply().events(timeline.Text, 5, 100, 100).events(timeline.Tool, 5, 600, 100).usage(9, 10).closed(1000), 10, 0), null, null},
+		"hidden reasoning, tokenised":          {tokenized(newReply().events(timeline.Text, 8, 100, 100).usage(9, 72).closed(1000), 8, 64), 8, 0.125},
+		"streamed reasoning, tokenised":        {tokenized(newReply().events(timeline.Reasoning, 2, 100, 100).events(timeline.Text, 8, 300, 100).usage(9, 10).closed(1000), 10, 2), 8, 0.125},
+		"a summary of it, tokenised":           {tokenized(newReply().events(timeline.Reasoning, 2, 100, 100).events(timeline.Text, 8, 300, 100).usage(9, 72).closed(1000), 10, 64), null, null},
+		"text, by usage":                       {newReply().events(timeline.Text, 10, 100, 100).usage(9, 10).closed(1000), 10, 0.1},
+		"reasoning in the text, between marks": {inlined(newReply().events(timeline.Reasoning, 2, 100, 100).events(timeline.Text, 8, 300, 100).usage(9, 10).closed(1000)), 10, 0.1},
+	} {
+		tab := through(t, "inference-perf", Facts{}, c.r)
+		t.Log(name)
+		tab.want(t, rate, c.rate)
+		tab.want(t, perToken, c.perToken)
+	}
+}
+
+func inlined(r reply) reply {
+	r.tl.Flags |= timeline.InlineReasoning
+	return r
+}
