@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/jsonscan"
 )
@@ -124,7 +126,15 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
 	if c.Peek() == '{' {
-		d.part(ch, ordinal, keep)
+		from, said, pieces := c.Place(), ch.said, len(d.pieces)
+		if answer := !d.part(ch, ordinal, keep); answer && !c.Failed() { // structured output of Cloudflare's Workers AI
+			ch.said, d.pieces = said, d.pieces[:pieces]
+			raw := c.Since(from)
+			ch.said.add(timeline.Text, int64(len(raw)))
+			if keep {
+				d.pieces = append(d.pieces, piece{timeline.Text, ordinal, jsonscan.Text{Raw: raw}})
+			}
+		}
 		return
 	}
 	for range c.Elements {
@@ -136,10 +146,12 @@ func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	}
 }
 
-func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
+// part reads a part of content; false: it has no type of a part's, and members that no part has.
+func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) bool {
 	c := &d.c
-	kind := timeline.Text
-	if isReasoning(c.typeAhead().Raw) {
+	kind, others := timeline.Text, false
+	is := c.typeAhead()
+	if isReasoning(is.Raw) {
 		kind = timeline.Reasoning
 	}
 	for name := range c.Members {
@@ -157,10 +169,12 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 			case isReasoning(name):
 				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 			default:
+				others = others || string(name) != "type"
 				c.Skip()
 			}
 		}
 	}
+	return !others || kind == timeline.Reasoning || bytes.HasSuffix(is.Raw, []byte("text")) || is.Is("refusal") || isMedia(is.Raw)
 }
 
 func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {

@@ -668,3 +668,29 @@ func TestGeminiEnumsAsNumbers(t *testing.T) {
 		t.Errorf("blocked: %s %s, named %s %s", blocked.Outcome, blocked.FinishReason, named.Outcome, named.FinishReason)
 	}
 }
+
+// Structured output of Cloudflare's Workers AI is an object in the place of the text: it is
+// the answer, as JSON. A part by its type, or with nothing but a part's members, is none.
+// Source: recordings of api.cloudflare.com in chatlas 0.23.0, test_provider_cloudflare
+func TestAnswersThatAreObjects(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"title":"Apples are tasty","author":"Hadley Wickham"}`: `{"title":"Apples are tasty","author":"Hadley Wickham"}`,
+		`{"type":"book","title":"T"}`:                            `{"type":"book","title":"T"}`,
+		`{"summary":"S","title":"T"}`:                            `{"summary":"S","title":"T"}`,
+		`{ "n": 1 }`:                                             `{ "n": 1 }`,
+		`{"type":"text","text":"A","annotations":[]}`:            "A",
+		`{"text":"A"}`:                                           "A",
+		`{"type":"output_text","text":"","logprobs":[]}`:         "",
+		`{}`: "",
+		`[{"type":"text","text":"A"},{"type":"reference","reference_ids":[1]}]`: "A",
+	} {
+		tl := timeline.New()
+		s := NewStream(tl, OpenAIChat, StreamOptions{KeepText: true})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {"application/json"}}})
+		s.Read(2, 0, []byte(`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":`+content+`},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":7}}`))
+		s.End(3, timeline.EOF, nil, nil)
+		if outcome := map[bool]timeline.Outcome{true: timeline.EmptyOutput, false: timeline.OK}[want == ""]; tl.Text != want || tl.Outcome != outcome {
+			t.Errorf("%s: %q, %s %v", content, tl.Text, tl.Outcome, tl.Error)
+		}
+	}
+}
