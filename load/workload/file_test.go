@@ -525,3 +525,25 @@ func TestAMillionPromptsStartAtOnce(t *testing.T) {
 		t.Errorf("%d MB", grown)
 	}
 }
+
+// A length has the same bound in every format: texts of it are made.
+func TestLengthsHaveABound(t *testing.T) {
+	const long = "10000001"
+	for name, text := range map[string]string{
+		"burst-in.csv":  "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n45,ChatGPT," + long + ",230,1317,Conversation log\n",
+		"burst-out.csv": "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n45,ChatGPT,230," + long + ",1317,Conversation log\n",
+		"azure.csv":     "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,374,44\n2023-11-16 18:17:04.03," + long + ",9\n",
+		"plain.csv":     "input,output\n3,4\n3," + long + "\n",
+		"mooncake.jsonl": `{"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1]}` + "\n" +
+			`{"timestamp":2,"input_length":5,"output_length":` + long + `,"hash_ids":[1]}`,
+		"bailian.jsonl": `{"chat_id":1,"parent_chat_id":-1,"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1]}` + "\n" +
+			`{"chat_id":2,"parent_chat_id":-1,"timestamp":2,"input_length":5,"output_length":` + long + `,"hash_ids":[1]}`,
+		"prompts.jsonl": `{"prompt":"x","max_tokens":5}` + "\n" + `{"prompt":"x","max_tokens":` + long + `}`,
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		os.WriteFile(path, []byte(text), 0o600)
+		if _, err := Load(path, Options{Strict: true}); err == nil || !strings.Contains(err.Error(), "a length of "+long+"; want 1 to 10000000") || !strings.Contains(err.Error(), name+":") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -297,7 +297,9 @@ func readBurstGPT(r *reading, row records.Row) (e entry, err error) {
 		if n < 1 {
 			return e, skipFailed
 		}
-		*into = timeline.Some(n)
+		if *into, err = length(v); err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return e, readWhen(r, row, &e)
 }
