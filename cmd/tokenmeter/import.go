@@ -159,15 +159,20 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	}
 	m.ID = in.ID(from)
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all.model)
-	if m.Started.IsZero() {
+	if began := in.Began(); !began.IsZero() {
+		m.Started = began
+	}
+	lasted := time.Duration(all.lastUS) * time.Microsecond
+	if m.Told != nil {
+		lasted = time.Duration(m.Told.Throughput.WindowS.Or(0) * float64(time.Second))
+	}
+	if m.Undated = m.Started.IsZero(); m.Undated {
 		if info, err := os.Stat(in.Name); err == nil {
-			m.Started = info.ModTime().UTC()
+			m.Started = info.ModTime().UTC().Add(-lasted)
+			a.warn("note: the file doesn't tell when the run began: it is dated by the file, which was changed last at %s", info.ModTime().UTC().Format(time.RFC3339))
 		}
 	}
-	finished := m.Started.Add(time.Duration(all.lastUS) * time.Microsecond)
-	if m.Told != nil {
-		finished = m.Started.Add(time.Duration(m.Told.Throughput.WindowS.Or(0) * float64(time.Second)))
-	}
+	finished := m.Started.Add(lasted)
 	m.Finished = &finished
 	m.Objectives = c.Objective
 	m.Name = cmp.Or(m.Name, filepath.Base(in.Name))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"time"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -105,9 +104,6 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 			}
 		}
 	})
-	if sensible(in.ZeroS) {
-		m.Started = time.UnixMicro(us(in.ZeroS)).UTC()
-	}
 	return m, err
 }
 

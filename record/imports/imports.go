@@ -16,6 +16,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -108,6 +109,14 @@ type Input struct {
 	// clock; NaN where the file tells none, or was not read yet.
 	ZeroS float64
 	data  []byte
+}
+
+// Began is when the run began, of a file whose clock counts from 1970; zero: of any other.
+func (in *Input) Began() time.Time {
+	if !(in.ZeroS >= 1e9 && in.ZeroS < 4e9) { // from 2001 to 2096
+		return time.Time{}
+	}
+	return time.UnixMicro(us(in.ZeroS)).UTC()
 }
 
 // NewInput reads a file of at most MostBytes, also one that gzip packed or that is

@@ -3,6 +3,7 @@ package imports
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -48,6 +49,44 @@ func TestLoads(t *testing.T) {
 		m, err := from.Read(in, func(*timeline.Timeline) error { return nil })
 		if err != nil || m.Load != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.file, m.Load, err, c.want)
+		}
+	}
+}
+
+// When a run began: vLLM's date is that of its end, LoadGen's log and clocks that count from
+// 1970 tell it, and others do not.
+// Sources: vllm/benchmarks/serve.py 0.33, where the date is taken behind the benchmark; logs of
+// mlcommons-loadgen; the start of OpenTelemetry's spans.
+func TestWhenRunsBegan(t *testing.T) {
+	const requests = `"ttfts":[0.1],"itls":[[0.05]],"input_lens":[1],"output_lens":[2],"start_times":[7]`
+	for _, c := range []struct{ from, file, want string }{
+		{"vllm", `{"date":"20261130-130100","duration":60.5,` + requests + `}`, "2026-11-30T12:59:59.5Z"},
+		{"vllm", `{"date":"20261130-130100","duration":60,"completed":2,"mean_ttft_ms":5}`, "2026-11-30T13:00:00Z"},
+		{"vllm", `{` + requests + `}`, ""},
+		{"mlperf", ":::MLLOG {\"key\": \"test_datetime\", \"value\": \"2026-11-30T13:46:46Z\"}\n:::MLLOG {\"key\": \"result_mean_latency_ns\", \"value\": 5}\n:::MLLOG {\"key\": \"num_errors\", \"value\": 0}\n", "2026-11-30T13:46:46Z"},
+		{"aiperf", `{"metadata":{"request_start_ns":1700000000500000000,"request_end_ns":1700000001000000000,"benchmark_phase":"profiling"},"metrics":{}}`, "2023-11-14T22:13:20.5Z"},
+		{"inference-perf", `[{"start_time":1000,"end_time":1002,"info":{"output_tokens":1,"output_token_times":[1001.5]}}]`, ""},
+		{"csv", "start_s,e2e_ms\n0,5\n", ""},
+	} {
+		in, err := NewInput("f", strings.NewReader(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, _ := ByName(c.from)
+		m, err := from.Read(in, func(*timeline.Timeline) error { return nil })
+		if err != nil {
+			t.Fatal(c.file, err)
+		}
+		began := m.Started
+		if at := in.Began(); !at.IsZero() {
+			began = at
+		}
+		got := ""
+		if !began.IsZero() {
+			got = began.Format(time.RFC3339Nano)
+		}
+		if got != c.want {
+			t.Errorf("%s began at %q, want %q", c.file, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -29,6 +30,9 @@ func readMLPerf(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	facts := map[string]string{}
 	if err := read(t, facts); err != nil {
 		return m, err
+	}
+	if began, err := time.Parse(time.RFC3339, facts["began"]); err == nil {
+		m.Started = began.UTC()
 	}
 	m.Name = naming(facts["sut"], facts["scenario"])
 	switch facts["scenario"] {
@@ -131,7 +135,7 @@ func loadgenDetail(t *told, facts map[string]string) error {
 		"result_completed_samples_per_sec": &t.Throughput.RequestsPerS, "result_samples_per_second": &t.Throughput.RequestsPerS,
 		"result_scheduled_samples_per_sec": &t.Throughput.OfferedPerS,
 	}
-	words := map[string]string{"effective_scenario": "scenario", "result_validity": "verdict", "sut_name": "sut"}
+	words := map[string]string{"effective_scenario": "scenario", "result_validity": "verdict", "sut_name": "sut", "test_datetime": "began"}
 	err := t.in.lines(func(at int64, line string) error {
 		rest, ok := strings.CutPrefix(line, mllog)
 		if !ok {

@@ -19,6 +19,7 @@ import (
 // sglang/bench_serving.py.
 type vllmResult struct {
 	Date        string      `json:"date"`
+	Duration    any         `json:"duration"`
 	Backend     string      `json:"backend"`
 	ModelID     string      `json:"model_id"`
 	Model       string      `json:"model"`
@@ -122,8 +123,10 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 
 func vllmRun(v *vllmResult) (m run.Run) {
 	m.Target.Model = cmp.Or(v.ModelID, v.Model)
-	if started, err := time.Parse("20060102-150405", v.Date); err == nil {
-		m.Started = started
+	// The date is that of the file, which is written when the run has ended.
+	lasted, _ := v.Duration.(float64)
+	if ended, err := time.Parse("20060102-150405", v.Date); err == nil && lasted >= 0 && lasted < longest {
+		m.Started = ended.Add(-time.Duration(lasted * float64(time.Second)))
 	}
 	m.Load.Concurrency = count(v.Concurrency)
 	switch rate, _ := v.Rate.(float64); {

@@ -45,6 +45,9 @@ func Merged(folders []*Folder) (Run, error) {
 		if r.Told != nil {
 			return Run{}, fmt.Errorf("%s has another tool's figures of a whole run and no request to merge", f.Dir())
 		}
+		if r.Undated {
+			return Run{}, fmt.Errorf("%s was imported from a file that doesn't tell when its requests were sent, so that nobody knows how they lie to the others", f.Dir())
+		}
 		if r.Partial && r.Finished == nil { // its requests alone can't say that they were measured well
 			return Run{}, fmt.Errorf("%s goes on, or its process was ended before it wrote how it measured: it would make a run of which nobody knows whether it is valid look like one of which that is known", f.Dir())
 		}

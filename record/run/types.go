@@ -28,6 +28,7 @@ type Run struct {
 	Parts    []string          `json:"parts,omitempty"` // IDs of the runs that it was merged of, and of theirs
 	Started  time.Time         `json:"started"`
 	Finished *time.Time        `json:"finished"`
+	Undated  bool              `json:"undated,omitempty"` // no file tells when it began: it is dated by the file that was imported
 	Partial  bool              `json:"partial"`
 	Version  string            `json:"version"`
 	Command  []string          `json:"command"` // secrets removed
