@@ -533,7 +533,7 @@ func TestLengthsHaveABound(t *testing.T) {
 		"burst-in.csv":  "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n45,ChatGPT," + long + ",230,1317,Conversation log\n",
 		"burst-out.csv": "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n45,ChatGPT,230," + long + ",1317,Conversation log\n",
 		"azure.csv":     "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,374,44\n2023-11-16 18:17:04.03," + long + ",9\n",
-		"plain.csv":     "input,output\n3,4\n3," + long + "\n",
+		"plain.csv":     "input_length,output_length\n3,4\n3," + long + "\n",
 		"mooncake.jsonl": `{"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1]}` + "\n" +
 			`{"timestamp":2,"input_length":5,"output_length":` + long + `,"hash_ids":[1]}`,
 		"bailian.jsonl": `{"chat_id":1,"parent_chat_id":-1,"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1]}` + "\n" +
