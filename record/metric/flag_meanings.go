@@ -59,7 +59,7 @@ var FlagMeanings = []FlagMeaning{
 	{"repeated_text", "the last delta said the whole text again (seen where texts are kept)",
 		"it is no token; without --keep-text it would be the last one"},
 	{"reasoning_summary", "a summary, or no more than the head, was streamed of reasoning whose tokens usage counts",
-		"nobody counts what of it was streamed; S and TPOT are the answer's, without the time before it"},
+		"how many tokens the streamed part has is not known; S and TPOT are the answer's, without the time before it"},
 	{"inline_reasoning", "the text of the answer began with <think>, [THINK] or a like mark, or </think> came alone",
 		"the server does not part reasoning from text; TTFO is the first text behind the closing mark"},
 }

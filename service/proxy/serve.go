@@ -175,7 +175,10 @@ func answer(w http.ResponseWriter, status int, code, words string) {
 func (c *call) admit() []*route {
 	p, in := c.p, c.in
 	method := in.Method
-	if method == http.MethodGet && upgradeOf(in.Header) != "" {
+	switch {
+	case method == socketMethod: // it is none of HTTP's
+		method = ""
+	case method == http.MethodGet && upgradeOf(in.Header) != "":
 		method = socketMethod
 	}
 	candidates, allowed := p.byPath(method, in.URL.Path)

@@ -44,6 +44,17 @@ func TestAnUpgradeThatTheStopCuts(t *testing.T) {
 	})
 }
 
+// What stands for a WebSocket in a path's methods is no method that a client may send.
+func TestNobodyAsksByTheMarkOfAWebSocket(t *testing.T) {
+	for _, path := range []string{"/v1/models", "/v1/responses", "/v1/realtime"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, nil)
+			want(t, path, h.talk(strings.Replace(get(path), "GET ", "WEBSOCKET ", 1), 0).StatusCode, 405)
+			want(t, "requests upstream", len(h.up.requests), 0)
+		})
+	}
+}
+
 // OpenAI's, Azure's and Google's own clients open WebSockets at these paths, which a plain
 // GET does not get through.
 // Source: openai-python resources/realtime, openai/codex, google-genai live.py

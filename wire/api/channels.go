@@ -35,15 +35,11 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			some = s.thoughts(take) || some
 		}
 	case '{':
-		thought := s.thought
+		thought, format := s.thought, s.ahead("format") // OpenRouter's: whose thoughts they are
 		for name := range s.Members {
 			switch string(name) {
 			case "summary":
 				some = s.summary(take) || some
-			case "format": // OpenRouter's: whose thoughts they are
-				if t, ok := s.Text(); ok && bytes.HasPrefix(t.Raw, []byte("google-gemini")) && some {
-					s.summed, s.thought = true, thought
-				}
 			case "signature":
 				t, _ := s.Text()
 				s.signed = s.signed || t.Size() >= leastSeal
@@ -55,6 +51,9 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 					some = s.thoughts(take) || some
 				}
 			}
+		}
+		if some && bytes.HasPrefix(format.Raw, []byte("google-gemini")) {
+			s.summed, s.thought = true, thought
 		}
 	default:
 		s.Skip()

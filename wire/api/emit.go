@@ -23,7 +23,7 @@ func (s *Stream) add(kind timeline.Kind, choice int, bytes int64, tokens timelin
 	if kind == timeline.Reasoning {
 		s.summed = s.summed || s.api.Summarises
 		s.reasoned++
-		s.musings += bytes
+		s.reasonedBytes += bytes
 	}
 	if kind.Bears() {
 		s.lastToken = s.at

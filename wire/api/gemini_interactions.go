@@ -139,7 +139,7 @@ func (d *interactionsDecoder) status(t jsonscan.Text) {
 func (d *interactionsDecoder) content() {
 	c := &d.r.c
 	var says, arguments jsonscan.Text
-	kind := c.typeAhead()
+	kind := c.ahead("type")
 	for name := range c.Members {
 		switch string(name) {
 		case "text":

@@ -12,8 +12,9 @@ import (
 // size. Where the prompt ends in the opening mark, the closing one comes alone.
 type inlineThought struct {
 	state inlineState
-	close string // the mark that ends it
-	held  []byte // the head of the text, or its last bytes
+	close string  // the mark that ends it
+	held  []byte  // the head of the text, or its last bytes
+	past  [2]byte // of the text, before those held; 0: none
 }
 
 type inlineState uint8
@@ -31,9 +32,14 @@ const (
 // too); of Gemma 4, EXAONE Deep, Kimi-VL, Command A Reasoning and LongCat; llama.cpp's
 // --reasoning-format none leaves them.
 var thoughtMarks = [...][2]string{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}, {"<seed:think>", "</seed:think>"},
-	{"<mm:think>", "</mm:think>"}, {"<|channel|>analysis", "<|channel|>final<|message|>"}, {"<|channel>thought", "<channel|>"},
+	{"<mm:think>", "</mm:think>"}, {"<|channel|>analysis", harmonyFinal}, {"<|channel>thought", "<channel|>"},
 	{"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"}, {"◁think▷", "◁/think▷"},
 	{"<|START_THINKING|>", "<|END_THINKING|>"}, {"<longcat_think>", "</longcat_think>"}}
+
+// harmonyFinal begins the mark behind gpt-oss's thoughts, which ends in harmonyText. Between
+// them there may be what form the answer has: "<|channel|>final <|constrain|>json<|message|>".
+// Source: https://developers.openai.com/cookbook/articles/openai-harmony
+const harmonyFinal, harmonyText = "<|channel|>final", "<|message|>"
 
 // mostHeld bounds the white space before a mark.
 const mostHeld = 64
@@ -45,9 +51,21 @@ func (t *inlineThought) plain(raw []byte) bool {
 	return len(t.held) == 0 && len(raw) > 0 && raw[0] != '<' && raw[0] != '[' && raw[0] != '\\' && raw[0] != "◁"[0]
 }
 
-// markless reports whether nothing in a piece is of a mark that may come alone.
+// markless reports whether nothing in a piece is of a mark that may come alone, and is done
+// with it then.
 func (t *inlineThought) markless(raw []byte) bool {
-	return len(t.held) == 0 && bytes.IndexByte(raw, '<') < 0 && bytes.IndexByte(raw, '\\') < 0
+	if len(t.held) > 0 || bytes.IndexByte(raw, '<') >= 0 || bytes.IndexByte(raw, '\\') >= 0 {
+		return false
+	}
+	t.pass(raw)
+	return true
+}
+
+// pass remembers the last bytes of a text that is not held.
+func (t *inlineThought) pass(text []byte) {
+	for _, c := range text[max(len(text)-2, 0):] {
+		t.past = [2]byte{t.past[1], c}
+	}
 }
 
 // take reads a piece of the text. began says that what came before was thought, too;
@@ -75,8 +93,14 @@ func (t *inlineThought) take(text jsonscan.Text) (began, thought bool) {
 // closed looks for the mark that ends a thought; it reports whether nothing stands behind it.
 func (t *inlineThought) closed(mark string) bool {
 	if i := bytes.Index(t.held, []byte(mark)); i >= 0 {
+		behind := t.held[i+len(mark):]
+		if mark == harmonyFinal {
+			t.close = harmonyText
+			t.held = append(t.held[:0], behind...)
+			return t.closed(harmonyText)
+		}
 		t.state = inAnswer
-		return i+len(mark) == len(t.held)
+		return len(behind) == 0
 	}
 	if over := len(t.held) - len(mark); over > 0 {
 		t.held = append(t.held[:0], t.held[over:]...)
@@ -85,8 +109,8 @@ func (t *inlineThought) closed(mark string) bool {
 }
 
 // alone looks for a closing mark that no opening one came before: the templates of
-// DeepSeek-R1, DeepSeek-V3.1 and Qwen3's thinking models open the thought. A text with both
-// speaks of marks.
+// DeepSeek-R1, DeepSeek-V3.1 and Qwen3's thinking models open the thought. A text with both,
+// or with one in quotes, speaks of marks.
 // Source: https://github.com/ggml-org/llama.cpp/issues/11861; vLLM's parser deepseek_r1
 // takes all that stands before it for reasoning.
 func (t *inlineThought) alone() (began, thought bool) {
@@ -97,14 +121,25 @@ func (t *inlineThought) alone() (began, thought bool) {
 		t.state = inAnswer
 		return false, false
 	case end >= 0:
+		if t.pass(t.held[:end]); quotes(t.past) {
+			t.state = inAnswer
+			return false, false
+		}
 		return true, t.closed(mark)
 	}
 	last := bytes.LastIndexByte(t.held, '<')
 	if last < 0 || len(t.held)-last >= len(mark) {
 		last = len(t.held)
 	}
+	t.pass(t.held[:last])
 	t.held = append(t.held[:0], t.held[last:]...)
 	return false, false
+}
+
+// quotes reports whether a quotation begins behind these two bytes: with a mark of it that
+// ends no word.
+func quotes(past [2]byte) bool {
+	return bytes.IndexByte([]byte("`\"'"), past[1]) >= 0 && bytes.IndexByte([]byte(" \t\r\n([{\x00"), past[0]) >= 0
 }
 
 // opened looks for a mark at the head.

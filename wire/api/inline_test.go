@@ -52,6 +52,12 @@ func TestReasoningInTheText(t *testing.T) {
 		{"opened so, escaped", "Okay|\\u003c/think\\u003e|Hi", "rrt"},
 		{"opened so, cut off", "Okay|, hm", "tt"},
 		{"of marks", "Put thoughts in <think> and </think>| marks", "tt"},
+		{"of one mark", "DeepSeek closes it by|, as in| `</think>`| at its end", "tttt"},
+		{"of one mark, in pieces", "It is| |`|</|think>|`", "tttttt"},
+		{"of one mark, in quotation marks", "Write \\\"</think>\\\" first|.", "tt"},
+		{"a thought that ends in a quotation", "Okay, \\\"Paris\\\"|</think>|Paris", "rrt"},
+		{"a thought that ends in code", "It is `f`|</think>|f", "rrt"},
+		{"harmony in JSON", "<~channel~>|analysis|<~message~>|hm|<~end~>|<~start~>|assistant|<~channel~>|final| |<~constrain~>|json|<~message~>|{}", "rrrrrrrrrrrrrt"},
 		{"a lone mark after all", "<think>|hm|</think>|Hi|</think>|.", "rrrttt"},
 		{"a second time", "<think>|hm|</think>|Hi|<think>|hm", "rrrttt"},
 		{"plain", " Hi| you", "tt"},
@@ -79,7 +85,7 @@ func TestReasoningInTheText(t *testing.T) {
 			if tl.Flags.Has(timeline.InlineReasoning) != marked {
 				t.Errorf("flags %v", tl.Flags.Names())
 			}
-			plain := strings.NewReplacer("|", "", "~", "|", `\n`, "\n", `\u003c`, "<", `\u003e`, ">", `\u25c1`, "◁", `\u25b7`, "▷").Replace(c.pieces)
+			plain := strings.NewReplacer("|", "", "~", "|", `\n`, "\n", `\"`, `"`, `\u003c`, "<", `\u003e`, ">", `\u25c1`, "◁", `\u25b7`, "▷").Replace(c.pieces)
 			if tl.Text != plain {
 				t.Errorf("text %q, want %q", tl.Text, plain)
 			}

@@ -111,6 +111,9 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 	}
 	ch.said.add(kind, t.Size())
 	d.like.found(kind, &d.c, t)
+	if kind == timeline.Reasoning {
+		d.c.wide = d.c.wide || t.Wide || t.Escaped && bytes.Contains(t.Raw, []byte(`\u`))
+	}
 	if kind == timeline.Text {
 		ch.text = t
 		ch.texts++
@@ -150,7 +153,7 @@ func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) bool {
 	c := &d.c
 	kind, others := timeline.Text, false
-	is := c.typeAhead()
+	is := c.ahead("type")
 	if isReasoning(is.Raw) {
 		kind = timeline.Reasoning
 	}

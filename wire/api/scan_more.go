@@ -11,6 +11,7 @@ type scan struct {
 	jsonscan.Scanner
 	summed  bool // thoughts found a summary
 	thought bool // and thoughts named as such
+	wide    bool // reasoning had text beyond ASCII, or perhaps, in escapes
 	signed  bool // thoughts found a signature as long as Claude's
 }
 
@@ -54,12 +55,12 @@ func (s *scan) reason() (t jsonscan.Text) {
 	return t
 }
 
-// typeAhead is the type of the object that comes, wherever among its members it stands:
-// those of JSON have no order, and what is written by sorted names has type behind text.
-func (s *scan) typeAhead() (t jsonscan.Text) {
+// ahead is a text of the object that comes, wherever among its members it stands: those of
+// JSON have no order, and what is written by sorted names has type behind text.
+func (s *scan) ahead(name string) (t jsonscan.Text) {
 	if s.Peek() == '{' {
 		from := s.Scanner
-		s.under("type", func() { t, _ = s.Text() })
+		s.under(name, func() { t, _ = s.Text() })
 		s.Scanner = from
 	}
 	return t

@@ -25,6 +25,7 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		}
 		return append(chunks, content("Ol"), content("á"), usage(tokens), "[DONE]")
 	}
+	spaced := strings.SplitAfter(strings.Repeat("ሰላም ", 30), " ")
 	head := strings.SplitAfter("First, the user said to say hi in Portuguese.\\n", " ")
 	responses := func(events int, tokens int) []string {
 		return append(slices.Repeat([]string{`{"type":"response.reasoning_summary_text.delta","delta":"hm"}`}, events), `{"type":"response.output_text.delta","delta":"hi"}`,
@@ -51,6 +52,7 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"Databricks", "openai-chat", []string{delta(`"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"GitHub Copilot", "openai-chat", []string{delta(`"cot_summary":"hm"`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"OpenRouter, of Google's", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm","format":"google-gemini-v1","index":0}`), true},
+		{"OpenRouter, of Google's, by sorted names", "openai-chat", openRouter(`{"format":"google-gemini-v1","index":0,"text":"hm","type":"reasoning.text"}`), true},
 		{"a gateway's, of Google's, without the string", "openai-chat", []string{delta(`"reasoning_details":[{"type":"reasoning.text","text":"hm","format":"google-gemini-v1"}]`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"OpenRouter, Google's seal alone", "openai-chat", []string{delta(`"reasoning":"` + full + `","reasoning_details":[{"type":"reasoning.text","text":"hm"},{"type":"reasoning.encrypted","data":"Cl","format":"google-gemini-v1"}]`), content("hi"), usage("500"), "[DONE]"}, false},
 		{"OpenRouter, of another's", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm","format":"unknown"}`), false},
@@ -63,6 +65,10 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"xAI, more of it", "openai-chat", grok("38", head...), true},
 		{"a token each", "openai-chat", grok("8", head...), false},
 		{"digits, two tokens each", "openai-chat", grok("8", "12", "+4", "=1", "6."), false},
+		{"Amharic in full", "openai-chat", grok("234", spaced...), false}, // cl100k_base has 1.1 bytes of it a token
+		{"Amharic, escaped", "openai-chat", grok("234", strings.SplitAfter(strings.Repeat(`\u1230\u120b\u121d `, 30), " ")...), false},
+		{"Amharic, the head alone", "openai-chat", grok("900", spaced...), true},
+		{"digits, three tokens each", "openai-chat", grok("60", slices.Repeat([]string{"12+"}, 20)...), false},
 		{"words, some tokens each", "openai-chat", grok("20", head...), false},
 		{"a summary, none counted", "openai-chat", []string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"hm"}]`), content("hi"), usage("0"), "[DONE]"}, false},
 		{"Claude 4", "anthropic", claude(`,"output_tokens_details":{"thinking_tokens":500}`), true},
