@@ -6,11 +6,11 @@ import (
 	"tokenmeter/base/pattern"
 )
 
-// The name of a field, with its own quotes, up to where its value begins;
-// and a value that is no list and no object. One without quotes may be a scheme and a key.
+// The name of a field, with its quotes, up to where its value begins; and a value without
+// quotes that is no list and no object, which may be a scheme and a key.
 var (
-	fieldName  = pattern.Lazy(`(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*)["']?)\s*[:=]\s*`)
-	fieldValue = pattern.Lazy(`(?s)^(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|(?i:(?:bearer|basic|token)\s+)?[^\s,}\]"']+)`)
+	fieldName  = pattern.Lazy(`(\\*["'])?([A-Za-z_][\w.-]*)(\\*["'])?\s*[:=]\s*`)
+	fieldValue = pattern.Lazy(`^(?i:(?:bearer|basic|token)\s+)?[^\s,}\]"']+`)
 )
 
 // maskFields masks the values of fields whose names are sensitive, in text that is JSON,
@@ -22,7 +22,14 @@ func maskFields(s string, sensitive func(name string) bool) string {
 
 // fieldSecrets lists the values that maskFields masks.
 func fieldSecrets(s string, sensitive func(name string) bool) (out []string) {
-	replaceFields(s, sensitive, func(value string) { out = append(out, strings.Trim(value, `"'`)) })
+	replaceFields(s, sensitive, func(value string) {
+		if n, inner := quoted(value); n > 0 {
+			value = inner
+		}
+		for _, form := range unescapings(value) {
+			out = append(out, valueSecrets("", form)...)
+		}
+	})
 	return out
 }
 
@@ -35,11 +42,9 @@ func replaceFields(s string, sensitive func(name string) bool, each func(value s
 			b.WriteString(s)
 			return b.String()
 		}
-		quote, name := "", ""
-		for k, q := range []string{`"`, "'", ""} {
-			if from := at[2*k+2]; from >= 0 {
-				quote, name = q, s[from:at[2*k+3]]
-			}
+		name, quote := s[at[4]:at[5]], ""
+		if at[2] >= 0 && at[6] >= 0 && s[at[2]:at[3]] == s[at[6]:at[7]] {
+			quote = s[at[2]:at[3]]
 		}
 		b.WriteString(s[:at[1]])
 		s = s[at[1]:]
@@ -57,23 +62,23 @@ func replaceFields(s string, sensitive func(name string) bool, each func(value s
 // valueLength is how long the value is that a text begins with: of a list or an object to
 // the bracket that closes it, outside quotes, or to the end where none does.
 func valueLength(s string) int {
+	if n, _ := quoted(s); n > 0 {
+		return n
+	}
 	if s == "" || s[0] != '[' && s[0] != '{' {
 		return len(fieldValue().FindString(s))
 	}
 	depth := 0
-	var quote byte
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '[' || c == '{':
+		if n, _ := quoted(s[i:]); n > 0 {
+			i += n - 1
+			continue
+		}
+		i += max(0, backslashes(s[i:])-1)
+		switch s[i] {
+		case '[', '{':
 			depth++
-		case c == ']' || c == '}':
+		case ']', '}':
 			if depth--; depth == 0 {
 				return i + 1
 			}

@@ -8,21 +8,21 @@ import (
 // valueSecrets lists the secret parts of a sensitive header's value.
 func valueSecrets(name, value string) []string {
 	value = strings.TrimSpace(value)
-	out := []string{value}
+	out := Values(value)
 	if strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie") {
 		for part := range strings.SplitSeq(value, ";") {
 			if _, v, ok := strings.Cut(part, "="); ok {
-				out = append(out, strings.Trim(strings.TrimSpace(v), `"`))
+				out = append(out, Values(strings.Trim(strings.TrimSpace(v), `"`))...)
 			}
 		}
 		return out
 	}
 	scheme, rest, ok := strings.Cut(value, " ")
-	if !ok {
+	if !ok || len(out) > 1 {
 		return out
 	}
 	rest = strings.TrimSpace(rest)
-	out = append(out, rest)
+	out = append(out, Values(rest)...)
 	if strings.EqualFold(scheme, "basic") {
 		if dec, err := base64.StdEncoding.DecodeString(rest); err == nil {
 			out = append(out, string(dec))

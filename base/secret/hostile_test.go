@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/base64"
 	"html"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -70,8 +71,16 @@ func TestCutEscapes(t *testing.T) {
 // of these would take minutes to hours.
 func TestHostileTextsTakeNoTime(t *testing.T) {
 	r := New("quiet-zebra&more\\\\here", `\\\\\\-begins`, "------------")
-	for _, part := range []string{`\`, `\\u002`, "%", "%25", "25", "&", "&amp;", "amp;", "&#x2d", "-", `-\`, `\u002d`, "+"} {
+	for _, part := range []string{`\`, `\\u002`, "%", "%25", "25", "&", "&amp;", "amp;", "&#x2d", "-", `-\`, `\u002d`, "+", "password=", `"a":"`, `\",`, "[", `[\"`} {
 		text := strings.Repeat(part, (1<<17)/len(part))
+		for _, begin := range []string{"[", `password="`, "password=["} {
+			began := time.Now()
+			RedactArgs([]string{begin + text})
+			HeaderSecrets(http.Header{"X-Config": {begin + text}, "X-Token": {begin + text}})
+			if took := time.Since(began); took > 20*time.Second {
+				t.Fatalf("%s%q, many times: %v", begin, part, took)
+			}
+		}
 		for _, s := range []string{text, `\` + text, "%" + text, "&" + text, "-" + text, text + "u002d"} {
 			began := time.Now()
 			r.String(s)

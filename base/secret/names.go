@@ -8,18 +8,15 @@ import (
 // SensitiveHeader reports whether the value of a header, or of a query's parameter, is a
 // secret by its name.
 func SensitiveHeader(name string) bool {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if harmless(name) {
+	name = strings.TrimSpace(name)
+	if harmless(strings.ToLower(name)) {
 		return false
 	}
-	if containsAny(plainName(name), "apikey", "token", "secret", "password", "passwd", "passphrase", "credential", "signature", "accesskey", "privatekey", "passcode") {
-		return true
-	}
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	words := nameWords(name)
 	if len(words) == 0 {
 		return false
 	}
-	if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(proofs, word) }) {
+	if holdsSecret(words) || containsAny(strings.Join(words, ""), "token", "signature") {
 		return true
 	}
 	switch last := words[len(words)-1]; last {
@@ -30,7 +27,8 @@ func SensitiveHeader(name string) bool {
 	case "key":
 		return len(words) == 1 || !slices.Contains(dataKeys, words[len(words)-2])
 	}
-	return false
+	// PHPSESSID and JSESSIONID are of a login; session_id and sessionId may be a router's.
+	return endsWithAny(words[len(words)-1], "sessid", "sessionid")
 }
 
 // proofs are what shows who somebody is, whatever stands beside the word: X-OTP-Code,
@@ -38,17 +36,35 @@ func SensitiveHeader(name string) bool {
 var proofs = []string{"assertion", "csrf", "hmac", "jwt", "otp", "totp", "xsrf"}
 
 // dataKeys stand before the word key where it says which data are meant.
-var dataKeys = []string{"affinity", "cache", "group", "hash", "idempotency", "partition", "routing", "sort", "surrogate", "websocket"}
+var dataKeys = []string{"affinity", "cache", "group", "hash", "idempotency", "partition", "routing", "socket", "sort", "surrogate", "websocket"}
 
 // SensitiveField reports whether a field of a request's body holds a secret by its
 // name. Tokens of text (stop_token_ids, prompt_cache_key) are none.
 func SensitiveField(name string) bool {
-	name = plainName(strings.ToLower(name))
-	switch name {
-	case "auth", "authorization", "token", "accesstoken", "authtoken", "bearertoken", "sessiontoken":
+	words := nameWords(name)
+	switch name = strings.Join(words, ""); name {
+	case "auth", "authorization", "token":
 		return true
 	}
-	return containsAny(name, "apikey", "password", "passwd", "passphrase", "secret", "credential", "accesskey", "privatekey")
+	return holdsSecret(words) || endsWithAny(name, "accesstoken", "apitoken", "authtoken", "bearertoken", "refreshtoken", "securitytoken", "sessiontoken")
+}
+
+// holdsSecret reports whether a name of these words is that of a secret wherever it stands.
+func holdsSecret(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(proofs, word) }) ||
+		containsAny(strings.Join(words, ""), "apikey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "accesskey", "privatekey")
+}
+
+// nameWords are the words of a name in small letters: of x-api-key and of xApiKey alike.
+func nameWords(name string) []string {
+	var parts []byte
+	for i := range len(name) {
+		if i > 0 && 'A' <= name[i] && name[i] <= 'Z' && 'a' <= name[i-1] && name[i-1] <= 'z' {
+			parts = append(parts, ' ')
+		}
+		parts = append(parts, lower(name[i]))
+	}
+	return strings.FieldsFunc(string(parts), func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' })
 }
 
 // harmless names speak of tokens of text: x-ratelimit-remaining-tokens.
@@ -56,11 +72,10 @@ func harmless(name string) bool {
 	return strings.HasSuffix(name, "tokens") || strings.Contains(name, "ratelimit") || strings.Contains(name, "max-token")
 }
 
-var separators = strings.NewReplacer("-", "", "_", "", ".", "")
-
-// plainName is a name without what separates its words.
-func plainName(name string) string { return separators.Replace(name) }
-
 func containsAny(name string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+}
+
+func endsWithAny(name string, ends ...string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }

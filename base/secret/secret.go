@@ -73,7 +73,10 @@ func (r *Redactor) And(o *Redactor) *Redactor {
 // ForTarget returns a redactor of what a target is reached with: the key, the
 // secret headers, and the secrets in its URL.
 func ForTarget(rawURL string, header http.Header, keys ...string) *Redactor {
-	secrets := slices.Clone(keys)
+	var secrets []string
+	for _, key := range keys {
+		secrets = append(secrets, Values(key)...)
+	}
 	secrets = append(secrets, HeaderSecrets(header)...)
 	secrets = append(secrets, URLSecrets(rawURL)...)
 	return New(secrets...)
@@ -298,12 +301,12 @@ func URLSecrets(rawURL string) []string {
 	var out []string
 	forEachURLSecret(rawURL, func(from, to int) {
 		enc := rawURL[from:to]
-		out = append(out, enc)
+		out = append(out, Values(enc)...)
 		if dec, err := url.QueryUnescape(enc); err == nil && dec != enc {
-			out = append(out, dec)
+			out = append(out, Values(dec)...)
 		}
 		if dec, err := url.PathUnescape(enc); err == nil && dec != enc {
-			out = append(out, dec)
+			out = append(out, Values(dec)...)
 		}
 	})
 	return out

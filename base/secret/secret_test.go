@@ -307,6 +307,8 @@ func FuzzRedact(f *testing.F) {
 func TestSensitiveField(t *testing.T) {
 	for name, want := range map[string]bool{
 		"api_key": true, "X-Api-Key": true, "authorization": true, "access_token": true, "client_secret": true, "token": true,
+		"jwt": true, "otp": true, "hmac_sha256": true, "clientAssertion": true, "aws_session_token": true, "refreshToken": true,
+		"next_token": false, "thought_signature": false, "session_id": false, "assertions": false,
 		"stop_token_ids": false, "max_tokens": false, "prompt_cache_key": false, "tokens": false, "temperature": false, "skip_special_tokens": false,
 	} {
 		if SensitiveField(name) != want {
@@ -373,7 +375,8 @@ func TestSensitiveNames(t *testing.T) {
 		"X-Master-Key": true, "Ocp-Apim-Subscription-Key": true, "sig": true, "key": true, "subscriptionKey": true, "X-Amz-Security-Token": true, "X-JWT": true,
 		"X-Goog-IAP-JWT-Assertion": true, "client_assertion": true, "X-Hub-Pat": true, "X-Otp": true, "X-GitHub-OTP": true, "X-OTP-Code": true, "X-Hmac": true,
 		"X-Shopify-Hmac-Sha256": true, "Session": true, "X-Session": true, "SID": true, "connect.sid": true, "X-XSRF": true, "X-Passcode": true,
-		"X-Session-ID": false, "session_id": false, "X-Dynamo-Parent-Session-ID": false, "DESKTOP_SESSION": false, "Helicone-Session-Path": false,
+		"PHPSESSID": true, "JSESSIONID": true, "sessionid": true, "otpCode": true, "xApiKey": true, "csrfToken": true,
+		"X-Session-ID": false, "session_id": false, "sessionId": false, "cacheKey": false, "X-Dynamo-Parent-Session-ID": false, "DESKTOP_SESSION": false, "Helicone-Session-Path": false,
 		"X-Pattern": false, "X-Patience": false, "patch": false, "inside": false, "X-Side": false, "X-Option": false,
 		"Idempotency-Key": false, "x-cache-key": false, "X-Routing-Key": false, "Sec-WebSocket-Key": false, "X-Ratelimit-Remaining-Tokens": false,
 		"max_tokens": false, "Content-Type": false, "X-Author": false, "X-Compass": false, "monkey": false, "X-Team": false, "model": false, "": false, "-": false,
@@ -394,10 +397,17 @@ func TestFieldsWithinHeaders(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"provider":"azure-openai","api_key":"` + key + `","retry":{"attempts":2}}`:                   `{"provider":"azure-openai","api_key":"***","retry":{"attempts":2}}`,
 		`{"targets":[{"aws_secret_access_key":"` + key + `","weight":0.5},{"apiKey": "` + key + `"}]}`: `{"targets":[{"aws_secret_access_key":"***","weight":0.5},{"apiKey": "***"}]}`,
-		`team=blue; password=` + key:       `team=blue; password=***`,
-		`{"prompt_cache_key":"blue"}`:      `{"prompt_cache_key":"blue"}`,
-		`pc-config-blue`:                   `pc-config-blue`,
-		`http://h/?user=blue&session=blue`: `http://h/?user=blue&session=blue`,
+		`{"provider":"openai","config":"{\"api_key\":\"` + key + `\",\"retries\":2}"}`:                 `{"provider":"openai","config":"{\"api_key\":\"***\",\"retries\":2}"}`,
+		`["{\"inner\":\"{\\\"password\\\":\\\"` + key + `\\\"}\"}"]`:                                   `["{\"inner\":\"{\\\"password\\\":\\\"***\\\"}\"}"]`,
+		`{"credentials":{"key":"` + key + `"},"region":"eu"}`:                                          `{"credentials":"***","region":"eu"}`,
+		`{"api_keys":["first-of-two",'` + key + `'],"region":"eu"}`:                                    `{"api_keys":"***","region":"eu"}`,
+		`{"config":"{\"credentials\":[{\"key\":\"` + key + `\"}]}","region":"eu"}`:                     `{"config":"{\"credentials\":\"***\"}","region":"eu"}`,
+		`{"Authorization":"Bearer ` + key + `"}`:                                                       `{"Authorization":"***"}`,
+		`{"jwt":"` + key + `","otpCode":"123456"}`:                                                     `{"jwt":"***","otpCode":"***"}`,
+		`team=blue; password=` + key:                                                                   `team=blue; password=***`,
+		`{"prompt_cache_key":"blue"}`:                                                                  `{"prompt_cache_key":"blue"}`,
+		`pc-config-blue`:                                                                               `pc-config-blue`,
+		`http://h/?user=blue&session=blue`:                                                             `http://h/?user=blue&session=blue`,
 	} {
 		if got := RedactHeaderLine("x-portkey-config: " + value); got != "x-portkey-config: "+want {
 			t.Errorf("%s", got)
@@ -405,6 +415,33 @@ func TestFieldsWithinHeaders(t *testing.T) {
 		got := New(HeaderSecrets(http.Header{"X-Portkey-Config": {value}})...).String("Incorrect key " + key)
 		if strings.Contains(value, key) != strings.Contains(got, Mask) {
 			t.Errorf("%s: %s", value, got)
+		}
+	}
+}
+
+// A secret that is a list or an object comes back in parts, by whatever way it went.
+func TestPartsOfSecrets(t *testing.T) {
+	const object = `{"type":"sign","key":"quiet\nzebra","more":"{\"key\":\"brown-fox\"}",'pin':123456,"regions":["north-sea"]}`
+	for way, r := range map[string]*Redactor{
+		"key":      ForTarget("http://h", nil, object),
+		"header":   ForTarget("http://h", http.Header{"X-Credentials": {object}}),
+		"scheme":   ForTarget("http://h", http.Header{"Authorization": {"Bearer " + object}}),
+		"cookie":   ForTarget("http://h", http.Header{"Cookie": {"a=b; c=" + object}}),
+		"query":    ForTarget("http://h?credentials="+url.QueryEscape(object), nil),
+		"field":    ForTarget("http://h", http.Header{"X-Config": {`{"credentials":` + object + `}`}}),
+		"in query": ForTarget("http://h?credentials=["+url.PathEscape(object)+"]", nil),
+	} {
+		for repeated, want := range map[string]string{
+			"no quiet\nzebra":   "no ***",
+			`no "quiet\nzebra"`: `no "***"`,
+			"no brown-fox.":     "no ***.",
+			"no 123456.":        "no ***.",
+			"no north-sea":      "no ***",
+			"no regions":        "no regions",
+		} {
+			if got := r.String(repeated); got != want {
+				t.Errorf("%s: %s came out as %s", way, repeated, got)
+			}
 		}
 	}
 }

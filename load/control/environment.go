@@ -17,7 +17,7 @@ func envSecrets(env []string) *secret.Redactor {
 	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
 		if secretVariable(name) && !plain(name, value) {
-			secrets = append(secrets, value)
+			secrets = append(secrets, secret.Values(value)...)
 		}
 		secrets = append(secrets, secret.URLSecrets(value)...)
 		if strings.HasSuffix(name, "_HEADERS") { // OTEL_EXPORTER_OTLP_HEADERS
