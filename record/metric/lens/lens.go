@@ -169,9 +169,9 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 }
 
 // known reports whether a request's arrivals are known: also where it failed, or was left,
-// before there was one.
+// before there was one, and of an answer that is no stream, which arrives at its end.
 func known(tl *timeline.Timeline) bool {
-	return tl.Evidence == timeline.Arrivals || tl.Outcome != timeline.OK && tl.Events.Len() == 0
+	return tl.Evidence == timeline.Arrivals || !tl.Streamed || tl.Outcome != timeline.OK && tl.Events.Len() == 0
 }
 
 func choose(names []string) ([]*lens, error) {

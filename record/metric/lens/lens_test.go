@@ -437,6 +437,19 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+// An imported answer that was no stream has its latency, as AIPerf 0.13's file of a run without
+// --streaming: request_count, request_latency and throughput are in its own summary.
+func TestImportedWithoutAStream(t *testing.T) {
+	body := newReply().events(timeline.Text, 1, 94, 0).usage(30, 10).closed(94)
+	body.tl.Streamed, body.tl.Evidence = false, timeline.RequestOnly
+	tab := through(t, "aiperf", Facts{}, body)
+	tab.want(t, "request_count", 1)
+	tab.want(t, "request_latency avg", 94)
+	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 answer without a stream") || strings.Contains(notes, "left out") {
+		t.Errorf("notes are %q", notes)
+	}
+}
+
 func TestUnknownLens(t *testing.T) {
 	if _, err := Apply([]string{"wrk"}, slices.Values([]*timeline.Timeline(nil)), Facts{}); err == nil || !strings.Contains(err.Error(), "vllm, vllm-rust, aiperf") {
 		t.Errorf("got %v", err)
