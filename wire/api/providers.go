@@ -165,6 +165,20 @@ func KeyHeader(host, path string, a *API) string {
 	return a.AuthHeader
 }
 
+// PassedKeyHeader is KeyHeader for a path that is passed on. Vendors that have a native API
+// beside OpenAI's take its key in its own header; others that speak it, as gateways and
+// engines do, take OpenAI's for all.
+func PassedKeyHeader(host, path string) string {
+	a := OpenAIChat
+	switch of := OfPath(path); {
+	case host == "generativelanguage.googleapis.com" && !strings.Contains(path, "/openai/"):
+		a = Gemini
+	case host == "api.anthropic.com" && of != OpenAIChat, strings.HasSuffix(host, foundry) && strings.HasPrefix(path, "/anthropic/"):
+		a = Anthropic
+	}
+	return KeyHeader(host, path, a)
+}
+
 // base is what a path stands for that names no operation: of a host alone, of a project of
 // Azure AI Foundry. Bases of Anthropic's API stay as they are.
 func (p *Provider) base(host, path, apiPath string) string {

@@ -105,11 +105,13 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 	b = append(b, p.Method...)
 	b = append(b, ' ')
 	b = append(b, c.origin...)
-	b = append(b, c.target.passPath(p.Path)...)
+	path := c.target.passPath(p.Path)
+	b = append(b, path...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, host...)
 	for _, f := range c.head { // what the configuration gives wins
 		if c.given(f.name) {
+			f = c.keyField(f, path)
 			b = appendField(b, f.name, f.value)
 		}
 	}
@@ -135,6 +137,24 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 		b = appendField(b, "Content-Length", strconv.FormatInt(p.Length, 10))
 	}
 	return append(b, "\r\n\r\n"...)
+}
+
+// keyField is a field of the configuration; that of the key is the one of the API whose path
+// is asked for.
+func (c *Client) keyField(f field, path string) field {
+	key := c.cfg.Key
+	if key == "" || f.value != key && f.value != "Bearer "+key {
+		return f
+	}
+	path, _, _ = strings.Cut(path, "?")
+	switch name := api.PassedKeyHeader(c.target.host, path); {
+	case strings.EqualFold(name, f.name):
+		return f
+	case name == "authorization":
+		return field{name, "Bearer " + key}
+	default:
+		return field{name, key}
+	}
 }
 
 // passPath joins a path that is passed on. Without a base path it stays as it is. Of

@@ -128,6 +128,38 @@ func TestKeysOfAzure(t *testing.T) {
 	}
 }
 
+// A proxy's key goes in the header that the vendor takes at the path that is asked for.
+// Sources: https://docs.anthropic.com/en/api/overview (x-api-key; its OpenAI path takes a
+// bearer), https://ai.google.dev/api (x-goog-api-key), anthropic 2.14.0 lib/foundry.py.
+func TestKeysOfPassedRequests(t *testing.T) {
+	for _, tc := range [][3]string{ // upstream, asked, the key's field
+		{"http://api.anthropic.com", "/v1/messages", "x-api-key: sk-1234567"},
+		{"http://api.anthropic.com", "/v1/messages/count_tokens?beta=true", "x-api-key: sk-1234567"},
+		{"http://api.anthropic.com", "/v1/models", "x-api-key: sk-1234567"},
+		{"http://api.anthropic.com", "/v1/chat/completions", "authorization: Bearer sk-1234567"},
+		{"http://r.services.ai.azure.com", "/anthropic/v1/messages", "x-api-key: sk-1234567"},
+		{"http://r.services.ai.azure.com/anthropic", "/v1/messages", "x-api-key: sk-1234567"},
+		{"http://r.services.ai.azure.com", "/openai/v1/chat/completions", "api-key: sk-1234567"},
+		{"http://r.openai.azure.com", "/openai/deployments/d/chat/completions", "api-key: sk-1234567"},
+		{"http://generativelanguage.googleapis.com", "/v1beta/models/g:streamGenerateContent?alt=sse", "x-goog-api-key: sk-1234567"},
+		{"http://generativelanguage.googleapis.com", "/v1beta/models/g:countTokens", "x-goog-api-key: sk-1234567"},
+		{"http://generativelanguage.googleapis.com", "/v1beta/openai/chat/completions", "authorization: Bearer sk-1234567"},
+		{"http://h", "/v1/messages", "authorization: Bearer sk-1234567"}, // vLLM's and gateways'
+		{"http://openrouter.ai/api", "/v1/messages", "authorization: Bearer sk-1234567"},
+		{"http://eu-aiplatform.googleapis.com", "/v1/projects/p/locations/eu/publishers/anthropic/models/c:rawPredict", "authorization: Bearer sk-1234567"},
+	} {
+		c, err := New(Config{BaseURL: tc[0], API: api.OpenAIChat, Key: "sk-1234567", Form: PlainForm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := string(c.passHead(nil, &Passing{Method: "POST", Path: tc[1]}))
+		if n := strings.Count(head, "sk-1234567"); n != 1 || !strings.Contains(strings.ToLower(head), "\r\n"+strings.ToLower(tc[2])+"\r\n") {
+			t.Errorf("%s on %s: %q, want %s", tc[1], tc[0], head, tc[2])
+		}
+		c.Close()
+	}
+}
+
 // Vendors that tell a stream's usage anyway are not asked: Mistral refuses it.
 func TestVendorsThatTellUsageAreNotAsked(t *testing.T) {
 	for url, asked := range map[string]bool{"https://api.openai.com": true, "http://localhost:8000": true, "https://api.mistral.ai/v1": false, "https://openrouter.ai": false} {
