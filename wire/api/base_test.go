@@ -81,6 +81,12 @@ func TestBasesAsPasted(t *testing.T) {
 		{"api.writer.com", "", "/v1/chat", "/v1/models"},
 		{"us-south.ml.cloud.ibm.com", "", "/ml/gateway/v1/chat/completions", "/ml/gateway/v1/models"},
 		{"us-south.ml.cloud.ibm.com", "/ml/gateway/v1", "/ml/gateway/v1/chat/completions", "/ml/gateway/v1/models"},
+		// The base of Google's own APIs, as @ai-sdk/google and Google's REST pages have it.
+		{"generativelanguage.googleapis.com", "/v1beta", "/v1beta/openai/chat/completions", "/v1beta/openai/models"},
+		{"generativelanguage.googleapis.com", "/v1beta/models", "/v1beta/openai/chat/completions", "/v1beta/openai/models"},
+		{"generativelanguage.googleapis.com", "/v1", "/v1beta/openai/chat/completions", "/v1beta/openai/models"},
+		{"generativelanguage.googleapis.com", "/v1beta/openai", "/v1beta/openai/chat/completions", "/v1beta/openai/models"},
+		{"h", "/v1beta", "/v1beta/chat/completions", "/v1beta/models"},
 		// The names of one resource of Azure, and a project as its portal shows it.
 		{"r.cognitiveservices.azure.com", "", "/openai/v1/chat/completions", "/openai/v1/models"},
 		{"r.openai.azure.us", "", "/openai/v1/chat/completions", "/openai/v1/models"},
@@ -128,6 +134,32 @@ func TestBasesAsPasted(t *testing.T) {
 	} {
 		if (OfPath(path) == Realtime) != want {
 			t.Errorf("%s is the Realtime API: %v", path, !want)
+		}
+	}
+}
+
+// Google's keys go where its own clients send them: access tokens of Vertex AI at any of its
+// hosts, a key of its express mode and of the Gemini API by its own header.
+// Source: google-genai 3.6.1, _api_client.py; anthropic 2.14, lib/vertex/_client.py
+func TestGooglesKeys(t *testing.T) {
+	const project = "/v1/projects/p/locations/us/publishers/google/models/g:streamGenerateContent"
+	for _, c := range []struct {
+		host, path string
+		api        *API
+		want       string
+	}{
+		{"us-central1-aiplatform.googleapis.com", project, Gemini, "authorization"},
+		{"aiplatform.us.rep.googleapis.com", project, Gemini, "authorization"},
+		{"aiplatform.eu.rep.googleapis.com", "/v1/projects/p/locations/eu/publishers/anthropic/models/c:streamRawPredict", Anthropic, "authorization"},
+		{"aiplatform.eu.rep.googleapis.com", "/v1/projects/p/locations/eu/publishers/google", Gemini, "authorization"},
+		{"aiplatform.googleapis.com", "/v1/publishers/google/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},
+		{"aiplatform.googleapis.com", "/v1beta1/publishers/google/models/g:generateContent", Gemini, "x-goog-api-key"},
+		{"generativelanguage.googleapis.com", "/v1beta/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},
+		{"generativelanguage.googleapis.com", "/v1beta/openai", OpenAIChat, "authorization"},
+		{"rep.googleapis.com", "/v1beta/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},
+	} {
+		if got := KeyHeader(c.host, c.path, c.api); got != c.want {
+			t.Errorf("%s%s: %s, want %s", c.host, c.path, got, c.want)
 		}
 	}
 }

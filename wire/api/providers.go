@@ -46,9 +46,9 @@ var Providers = []*Provider{
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts that only the total counts; `extra_content.google.thought`"},
 	{Name: "Google Gemini", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com", API: "gemini",
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts, beside its answer count; cached and tool tokens", Note: "the model's name is in the path; also `gemini-interactions`"},
-	{Name: "Google Vertex AI, OpenAI's path", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, URL: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/endpoints/openapi",
+	{Name: "Google Vertex AI, OpenAI's path", Hosts: vertex, URL: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/endpoints/openapi",
 		Reads: "as Gemini", Note: "the key is an access token: `--api-key-file` with what `gcloud auth print-access-token` prints"},
-	{Name: "Google Vertex AI, Gemini", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, API: "gemini", KeyHeader: "authorization",
+	{Name: "Google Vertex AI, Gemini", Hosts: vertex, API: "gemini", KeyHeader: "authorization",
 		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/google",
 		Reads: "as Gemini", Note: "the key is an access token"},
 	{Name: "Amazon Bedrock, OpenAI's path", Hosts: []string{"bedrock-runtime.*.amazonaws.com", "bedrock-runtime-fips.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com/openai/v1", Bare: "/openai/v1",
@@ -59,13 +59,13 @@ var Providers = []*Provider{
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens", Note: "some models under `/openai/v1`"},
 	{Name: "Anthropic", Hosts: []string{"api.anthropic.com"}, URL: "https://api.anthropic.com", API: "anthropic", Keys: []string{"ANTHROPIC_API_KEY"},
 		Reads: "cache reads and writes, which are beside its input count"},
-	{Name: "Anthropic on Vertex AI", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, API: "anthropic",
+	{Name: "Anthropic on Vertex AI", Hosts: vertex, API: "anthropic",
 		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/anthropic/models/MODEL:streamRawPredict",
 		Reads: "as Anthropic", KeyHeader: "authorization",
 		Note: "`--parameters '{\"anthropic_version\":\"vertex-2023-10-16\",\"model\":null}'`; the key is an access token"},
 	{Name: "Anthropic on Bedrock", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/anthropic", API: "anthropic",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "as Anthropic"},
-	{Name: "Mistral on Vertex AI", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"},
+	{Name: "Mistral on Vertex AI", Hosts: vertex,
 		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/mistralai/models/MODEL:streamRawPredict",
 		Reads: "as Mistral", Note: "the key is an access token; so are other publishers' models that take chat completions"},
 	{Name: "IBM watsonx, gateway", Hosts: []string{"*.ml.cloud.ibm.com"}, URL: "https://REGION.ml.cloud.ibm.com/ml/gateway/v1", Bare: "/ml/gateway/v1",
@@ -115,6 +115,10 @@ var Providers = []*Provider{
 		Reads: "`reasoning_content`; cached tokens"},
 }
 
+// vertex are the hosts of Google's Vertex AI: of a region, global, and of several regions.
+// Source: google-genai 3.6.1, _api_client.py
+var vertex = []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com"}
+
 // foundry is where resources of Azure AI Foundry are.
 const foundry = ".services.ai.azure.com"
 
@@ -155,7 +159,9 @@ func (p *Provider) has(host string) bool {
 func KeyHeader(host, path string, a *API) string {
 	p := ProviderOf(host)
 	switch {
-	case strings.HasSuffix(path, "RawPredict"), strings.HasSuffix(host, "aiplatform.googleapis.com"):
+	case a == Gemini && strings.Contains(path, "/publishers/google/") && !strings.Contains(path, "/projects/"):
+		return a.AuthHeader // Vertex AI's express mode has keys: google-genai's _api_client.py
+	case strings.HasSuffix(path, "RawPredict"), p != nil && p.Hosts[0] == vertex[0]:
 		return "authorization" // Google's access token, whatever the API
 	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key" && a != Anthropic: // whose own header Azure takes there
 		return "api-key"
@@ -191,6 +197,8 @@ func (p *Provider) base(host, path, apiPath string) string {
 			return p.Bare
 		}
 	case path == "" && (version == "v1" || apiPath == ""): // it is a base of OpenAI's API
+		return p.Bare
+	case strings.HasPrefix(p.Bare, "/v1beta/") && version == "v1" && len(segments) == 1 && endsInVersion(path): // Google's own APIs' base
 		return p.Bare
 	case strings.HasSuffix(host, foundry) && len(segments) == 3 && segments[1] == "projects":
 		return path + p.Bare
