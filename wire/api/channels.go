@@ -35,11 +35,14 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			some = s.thoughts(take) || some
 		}
 	case '{':
-		thought, format := s.thought, s.ahead("format") // OpenRouter's: whose thoughts they are
+		thought, google := s.thought, false
 		for name := range s.Members {
 			switch string(name) {
 			case "summary":
 				some = s.summary(take) || some
+			case "format": // OpenRouter's: whose thoughts they are, before their text or behind it
+				t, _ := s.Text()
+				google = bytes.HasPrefix(t.Raw, []byte("google-gemini"))
 			case "signature":
 				t, _ := s.Text()
 				s.signed = s.signed || t.Size() >= leastSeal
@@ -52,7 +55,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 				}
 			}
 		}
-		if some && bytes.HasPrefix(format.Raw, []byte("google-gemini")) {
+		if some && google {
 			s.summed, s.thought = true, thought
 		}
 	default:

@@ -88,7 +88,7 @@ func (d *interactionsDecoder) read(e framing.Event, s *Stream) bool {
 		case "event_type":
 			d.r.typed()
 		case "delta":
-			d.content()
+			d.content(0)
 		case "interaction":
 			for name := range c.Members {
 				d.member(name, false)
@@ -112,7 +112,7 @@ func (d *interactionsDecoder) member(name []byte, whole bool) {
 	case "outputs", "steps", "output":
 		if whole {
 			for range c.Elements {
-				d.content()
+				d.content(0)
 			}
 		}
 	default:
@@ -136,8 +136,14 @@ func (d *interactionsDecoder) status(t jsonscan.Text) {
 // content reads a delta or a content: {type, text}, a summary of thoughts, the
 // arguments of a call, media. What tools gave was not generated, and what a search of
 // the service's own was asked is no part of the answer: it may be told behind its end.
-func (d *interactionsDecoder) content() {
+// depth is how many others it lies in: of a step's content two; what is deeper is nothing
+// that the API has, and each level is looked through ahead.
+func (d *interactionsDecoder) content(depth int) {
 	c := &d.r.c
+	if depth > 3 {
+		c.Skip()
+		return
+	}
 	var says, arguments jsonscan.Text
 	kind := c.ahead("type")
 	for name := range c.Members {
@@ -151,7 +157,7 @@ func (d *interactionsDecoder) content() {
 			case strings.HasSuffix(string(kind.Raw), "_result"):
 				c.Skip()
 			default:
-				c.oneOrMore(d.content)
+				c.oneOrMore(func() { d.content(depth + 1) })
 			}
 		case "arguments":
 			arguments = c.written()

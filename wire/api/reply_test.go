@@ -229,6 +229,11 @@ func TestOutcomes(t *testing.T) {
 		{"error event with a comment (Dynamo)", 200, stream, events(content("a")) + "event: error\n: worker disconnected\n\ndata: [DONE]\n\n", timeline.EOF, nil, timeline.StreamError, "worker disconnected", nil},
 		{"the same before any token", 200, stream, "event: error\n: no instances found\n\ndata: [DONE]\n\n", timeline.EOF, nil, timeline.StreamError, "no instances found", nil},
 		{"the same at the end", 200, stream, events(content("a")) + "event: error\n: worker disconnected\n\n", timeline.EOF, nil, timeline.StreamError, "worker disconnected", nil},
+		// fastchat/serve/openai_api_server.py, chat_completion_stream_generator; fastchat/constants.py, ErrorCode
+		{"FastChat's worker fails", 200, stream, events(content("a"), `{"text":"**NETWORK ERROR DUE TO HIGH TRAFFIC.**","error_code":50001}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "**NETWORK ERROR DUE TO HIGH TRAFFIC.** (error_code 50001)", nil},
+		{"FastChat's worker fails at once", 200, stream, events(`{"text":"CUDA out of memory","error_code":50002}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "CUDA out of memory (error_code 50002)", nil},
+		{"a code without words", 200, stream, events(content("a"), `{"errcode":"E17","text":"a"}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "errcode E17", nil},
+		{"a code of 0 is none", 200, stream, events(content("a"), `{"text":"a","error_code":0}`, stopChunk, "[DONE]"), timeline.EOF, nil, timeline.OK, "", nil},
 		{"error event with text", 200, stream, "event: error\ndata: it broke\n\n", timeline.EOF, nil, timeline.StreamError, "it broke", nil},
 		{"error event with JSON", 200, stream, "event: error\ndata: {\"message\":\"it broke\",\"code\":3}\n\n", timeline.EOF, nil, timeline.StreamError, "it broke (code 3)", nil},
 		{"field called error", 200, stream, "error: {\"message\":\"it broke\"}\n\n", timeline.EOF, nil, timeline.StreamError, "it broke", nil},

@@ -145,9 +145,16 @@ func refusal(data []byte) []byte {
 			} else {
 				c.Skip()
 			}
-		case "code", "status_code", "statusCode", "error_code", "errcode", "errno":
+		case "code", "status_code", "statusCode":
 			coded = true
 			well = c.nothing() || well
+		case "error_code", "errcode", "errno": // whatever its words are called: FastChat's stand in text
+			coded = true
+			if ok := c.nothing(); ok {
+				well = true
+			} else {
+				found = data
+			}
 		case "success":
 			is, ok := c.Boolean()
 			failed = failed || ok && !is

@@ -506,6 +506,28 @@ func TestTypesOfInteractionsStandAnywhere(t *testing.T) {
 	}
 }
 
+// What nests deeper than any answer is passed over: that takes no longer than its bytes.
+func TestDeepContentIsReadOnce(t *testing.T) {
+	deep := func(levels int) []byte {
+		return []byte(events(`{"event_type":"step.delta","delta":` + strings.Repeat(`{"content":`, levels) + `"a"` + strings.Repeat(`}`, levels) + `}`))
+	}
+	for _, levels := range []int{3, 9000} {
+		tl := timeline.New()
+		s := NewStream(tl, GeminiInteractions, StreamOptions{})
+		s.Head(1, Head{200, eventStream})
+		s.Read(2, 0, deep(levels))
+		s.End(3, timeline.EOF, nil, nil)
+		for ev := range tl.Events.Generation() {
+			t.Errorf("%d levels: %s", levels, ev.Kind)
+		}
+	}
+	var c scan
+	c.Reset([]byte(strings.Repeat(`{"content":`, 9000) + `{"format":"google-gemini-v1","text":"a"}` + strings.Repeat(`}`, 9000)))
+	if c.thoughts(func() bool { t, _ := c.Text(); return !t.Empty() }); !c.summed {
+		t.Error("deep thoughts are read")
+	}
+}
+
 // Google begins with an estimate of the prompt. What its last event says adds up and holds,
 // also where it is less; a part of a usage, or zeros behind the real one, replace nothing.
 // Source: recordings of github.com/tmc/langchaingo v0.1.14, llms/googleai/testdata/*.httprr.

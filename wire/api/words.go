@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -33,6 +34,7 @@ func errorWords(data []byte) string {
 // errorObject collects what is said about an error.
 type errorObject struct {
 	message string
+	text    string   // FastChat's words, where there is no message
 	details []string // "code 500", "type server_error"
 }
 
@@ -66,6 +68,9 @@ func (e *errorObject) read(c *scan, depth int) {
 		switch string(name) {
 		case "error", "detail", "errors", "msg", "message", "Message", "error_message", "error_msg", "errorMessage", "fault", "faultstring", "base_resp", "status_msg":
 			e.read(c, depth+1)
+		case "text":
+			t, _ := c.Text()
+			e.text = t.String()
 		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno", "param", "loc", "field":
 			e.detail(string(name), c)
 		}
@@ -93,7 +98,7 @@ func (e *errorObject) detail(name string, c *scan) {
 }
 
 func (e *errorObject) String() string {
-	message, details := oneLine(cut(e.message, maxMessage)), oneLine(cut(strings.Join(e.details, ", "), maxWords))
+	message, details := oneLine(cut(cmp.Or(e.message, e.text), maxMessage)), oneLine(cut(strings.Join(e.details, ", "), maxWords))
 	switch {
 	case details == "":
 		return message
