@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/base/secret"
+	"tokenmeter/load/workload"
 	"tokenmeter/wire/api"
 )
 
@@ -19,6 +20,8 @@ var writtenByFlag = map[string]string{
 	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "max_output_tokens": "--output-tokens",
 	"n_predict": "--output-tokens", "options.num_predict": "--output-tokens", "parameters.max_new_tokens": "--output-tokens",
 	"sampling_params.max_new_tokens": "--output-tokens", "inputs": "--prompt, --prompts or --workload", "ignore_eos": "--ignore-eos",
+	"generationConfig.maxOutputTokens": "--output-tokens", "generation_config.max_output_tokens": "--output-tokens", "inferenceConfig.maxTokens": "--output-tokens",
+	"contents": "--prompt, --prompts or --workload", "text_input": "--prompt, --prompts or --workload", "text": "--prompt, --prompts or --workload",
 }
 
 // parameters reads the further fields of each request.
@@ -33,20 +36,44 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 		check.addf(`--parameters: give a JSON object, like '{"temperature": 0}'`)
 		return nil
 	}
-	// Whether speech comes bit by bit no flag says: servers have a field each.
-	speech := c.known(new(checker)) == api.Speech
-	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
-		if path == "stream" && speech {
-			continue
-		}
-		if has(fields, path) && !leftOut(fields, path) {
-			check.addf("--parameters: %s is written by %s: use that", path, writtenByFlag[path])
-		}
+	for _, path := range c.written(fields) {
+		check.addf("--parameters: %s is written by %s: use that", path, writtenByFlag[path])
 	}
 	if name, ok := secretField(fields); ok {
 		check.addf("--parameters: %s looks like a secret, and a command line is seen and recorded: use --api-key-env or --api-key-file", name)
 	}
 	return fields
+}
+
+// written are the fields among some that flags write.
+func (c *benchCmd) written(fields map[string]any) (paths []string) {
+	// Whether speech comes bit by bit no flag says: servers have a field each.
+	speech := c.known(new(checker)) == api.Speech
+	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
+		if path == "stream" && speech || !has(fields, path) || leftOut(fields, path) {
+			continue
+		}
+		if _, isText := fields["text"].(string); path != "text" || isText { // of SGLang's prompt, not OpenAI's form of an answer
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// ofWorkload refuses such fields in a workload file, but for ignore_eos, which has no other
+// place there.
+func (c *benchCmd) ofWorkload(s *workload.Spec, check *checker) {
+	contents := []*workload.Content{&s.Content}
+	for i := range s.Mix {
+		contents = append(contents, &s.Mix[i].Content)
+	}
+	for _, content := range contents {
+		for _, path := range c.written(content.Parameters) {
+			if path != "ignore_eos" {
+				check.addf("parameters of the workload: %s is a part of the request that the workload says (input, file, output, models), or --model and --no-stream: leave it out", path)
+			}
+		}
+	}
 }
 
 // leftOut reports whether a field is left out that some servers take from the path

@@ -76,6 +76,7 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	}
 	p.Workload, p.ReadsAnswers = loaded, loaded.ReadsAnswers()
 	c.hurry(loaded, check)
+	c.ofWorkload(&loaded.Spec, check)
 	c.when(p, loaded, check)
 }
 

@@ -314,7 +314,9 @@ func (c *workloadValidateCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	defer l.Close()
-	(&benchCmd{}).when(&bench.Plan{}, l, &check)
+	var asBench benchCmd
+	asBench.when(&bench.Plan{}, l, &check)
+	asBench.ofWorkload(&l.Spec, &check)
 	if err := check.err(); err != nil {
 		return err
 	}

@@ -251,6 +251,11 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 		if !isObject {
 			return e, errors.New("extra: want an object of further fields of the request")
 		}
+		for _, name := range []string{"model", "stream", "messages", "prompt", "max_tokens", "max_completion_tokens"} {
+			if further[name] != nil {
+				return e, fmt.Errorf("extra: %s is a part of the request that the record, or the run, says: leave it out", name)
+			}
+		}
 		e.extra = merged(e.extra, further)
 	}
 	return e, nil

@@ -284,6 +284,16 @@ func TestAIPerfsTurns(t *testing.T) {
 	}
 }
 
+// What a record adds to its request is not what the record or the run says otherwise.
+func TestExtraIsBesideTheRequest(t *testing.T) {
+	for extra, word := range map[string]string{`{"temperature":0.5,"ignore_eos":true}`: "", `{"stream":false}`: "stream", `{"max_tokens":9}`: "max_tokens", `{"model":"other"}`: "model"} {
+		_, err := loadText(t, "x.jsonl", `{"timestamp":0,"text_input":"hi","output_length":5,"extra":`+extra+"}\n")
+		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), "extra: "+word+" is") {
+			t.Errorf("%s: %v", extra, err)
+		}
+	}
+}
+
 // AIPerf's forms of Mooncake's traces (texts or messages in place of lengths, no length of
 // the answer) count in milliseconds, too; GuideLLM's column of output lengths is one.
 // Source: https://docs.nvidia.com/aiperf/benchmark-modes/trace-replay-with-mooncake-traces
