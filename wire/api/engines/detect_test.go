@@ -92,3 +92,17 @@ func TestDetectWithoutAnswer(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// Open WebUI has a version at Ollama's path, its page at all others, and is no Ollama.
+// Source: open-webui/open-webui, backend/open_webui/main.py, get_app_version
+func TestOpenWebUIIsNoOllama(t *testing.T) {
+	page := Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<!doctype html><title>Open WebUI</title>")}
+	for version, want := range map[string]string{`{"version":"0.6.43","deployment_id":""}`: "", `{"version":"0.17.4"}`: "ollama"} {
+		s := &server{answers: map[string]Answer{"/": page, "/v1/models": page, "/version": page, "/props": page,
+			"/api/version": {Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(version)}}}
+		found, _, err := Detect(t.Context(), s.get)
+		if err != nil || found.Engine != want {
+			t.Errorf("%s: %q, %v", version, found.Engine, err)
+		}
+	}
+}

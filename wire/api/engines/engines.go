@@ -35,6 +35,7 @@ var engines = []*engine{
 type trait struct {
 	path   string
 	sign   api.Sign // conditions on the answer's JSON
+	alone  bool     // which has no further members
 	text   string   // or the start of its body
 	header string   // or its Server header
 }
@@ -53,7 +54,8 @@ func (t *trait) holds(a Answer, body any) bool {
 	case t.text != "":
 		return strings.HasPrefix(strings.TrimSpace(string(a.Body)), t.text)
 	}
-	return body != nil && t.sign.Holds(body)
+	object, _ := body.(map[string]any)
+	return body != nil && t.sign.Holds(body) && !(t.alone && len(object) > len(t.sign))
 }
 
 // engineOf finds the engine that the answers are of, and the probe that told;

@@ -6,7 +6,7 @@ import "tokenmeter/wire/api"
 var ollamaEngine = &engine{
 	name: "ollama", title: "Ollama",
 	signs: []trait{
-		{path: "/api/version", sign: api.Sign{"version"}},
+		{path: "/api/version", sign: api.Sign{"version"}, alone: true}, // Open WebUI's has a deployment_id
 		{path: "/api/tags", sign: api.Sign{"models/digest"}},
 		{path: "/", text: "Ollama is running"},
 	},
