@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"strings"
+	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/jsonscan"
@@ -14,7 +16,7 @@ type inlineThought struct {
 	state inlineState
 	close string  // the mark that ends it
 	held  []byte  // the head of the text, or its last bytes
-	past  [2]byte // of the text, before those held; 0: none
+	past  [3]byte // of the text, before those held; 0: none
 }
 
 type inlineState uint8
@@ -63,8 +65,8 @@ func (t *inlineThought) markless(raw []byte) bool {
 
 // pass remembers the last bytes of a text that is not held.
 func (t *inlineThought) pass(text []byte) {
-	for _, c := range text[max(len(text)-2, 0):] {
-		t.past = [2]byte{t.past[1], c}
+	for _, c := range text[max(len(text)-len(t.past), 0):] {
+		t.past = [3]byte{t.past[1], t.past[2], c}
 	}
 }
 
@@ -136,10 +138,12 @@ func (t *inlineThought) alone() (began, thought bool) {
 	return false, false
 }
 
-// quotes reports whether a quotation begins behind these two bytes: with a mark of it that
-// ends no word.
-func quotes(past [2]byte) bool {
-	return bytes.IndexByte([]byte("`\"'"), past[1]) >= 0 && bytes.IndexByte([]byte(" \t\r\n([{\x00"), past[0]) >= 0
+// quotes reports whether a quotation begins behind these bytes: with a mark that opens one,
+// or with one that may, and ends no word.
+func quotes(past [3]byte) bool {
+	last, _ := utf8.DecodeLastRune(past[:])
+	return strings.ContainsRune("“„‘‚«‹「『", last) ||
+		strings.ContainsRune("`\"'", last) && strings.IndexByte(" \t\r\n([{\x00", past[1]) >= 0
 }
 
 // opened looks for a mark at the head.

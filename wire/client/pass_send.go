@@ -143,12 +143,17 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 // is asked for.
 func (c *Client) keyField(f field, path string) field {
 	key := c.cfg.Key
-	if key == "" || f.value != key && f.value != "Bearer "+key {
+	if key == "" || !strings.EqualFold(f.name, api.KeyHeader(c.target.host, c.target.base, c.cfg.API)) {
 		return f
+	}
+	for name := range c.cfg.Header {
+		if strings.EqualFold(strings.TrimSpace(name), f.name) { // the configuration's own
+			return f
+		}
 	}
 	path, _, _ = strings.Cut(path, "?")
 	switch name := api.PassedKeyHeader(c.target.host, path); {
-	case strings.EqualFold(name, f.name):
+	case strings.EqualFold(name, f.name), c.head.has(name):
 		return f
 	case name == "authorization":
 		return field{name, "Bearer " + key}

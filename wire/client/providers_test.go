@@ -158,6 +158,16 @@ func TestKeysOfPassedRequests(t *testing.T) {
 		}
 		c.Close()
 	}
+	// What the configuration names itself stays as it is.
+	c, err := New(Config{BaseURL: "http://api.anthropic.com", API: api.OpenAIChat, Key: "sk-1234567", Form: PlainForm, Header: http.Header{"X-Second": {"sk-1234567"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if head := strings.ToLower(string(c.passHead(nil, &Passing{Method: "POST", Path: "/v1/messages"}))); !strings.Contains(head, "\r\nx-api-key: sk-1234567\r\n") ||
+		!strings.Contains(head, "\r\nx-second: sk-1234567\r\n") || strings.Contains(head, "authorization") {
+		t.Errorf("%q", head)
+	}
 }
 
 // Vendors that tell a stream's usage anyway are not asked: Mistral refuses it.
