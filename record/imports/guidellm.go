@@ -229,8 +229,8 @@ func (q *guideLLMRequest) request(open bool) *request {
 // request_stats.py and _resolve_streaming in backends/openai/http.py.
 func (q *guideLLMRequest) doubt(r *request) {
 	n, t := r.output.Or(0), &q.Info.Timings
-	asked := r.asked.OK() && r.asked == r.output && float64(n) > t.Iteration && t.Iteration > 0
-	ended := t.Last == nil || t.LastLine == nil || *t.LastLine > *t.Last
+	asked := r.asked.OK() && r.asked == r.output && float64(n) > t.Iteration // of a reply that was not streamed 0
+	ended := t.Iteration == 0 || t.Last == nil || t.LastLine == nil || *t.LastLine > *t.Last
 	if !r.input.OK() || asked && !ended {
 		r.output = timeline.Opt[int64]{}
 	} else if text := len(q.Text) + len(q.Thought); asked && text > 0 && len(q.Calls) == 0 && int64(text) < n {
