@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"tokenmeter/record/timeline"
 )
@@ -82,5 +83,45 @@ func TestKeptTextIsBounded(t *testing.T) {
 	s.End(int64(n), timeline.EOF, nil, nil)
 	if tl.Outcome != timeline.OK || len(tl.Text) > maxKept || len(tl.Text) < maxKept/2 || tl.Events.Len() != n+2 {
 		t.Errorf("%s with %d bytes of text and %d events", tl.Outcome, len(tl.Text), tl.Events.Len())
+	}
+}
+
+// Members are looked for ahead at any level that an API has, but not once for each of the
+// ten thousand that JSON allows: the time for an event grows with its bytes.
+func TestNestedEventsTakeNoTime(t *testing.T) {
+	const levels = 4900
+	text := strings.Repeat("é", 1<<16)
+	for _, c := range []struct {
+		api              *API
+		open, begin, end string
+	}{
+		{GeminiInteractions, `{"event_type":"step.delta","delta":`, `{"content":`, `}`},
+		{GeminiInteractions, `{"event_type":"step.delta","delta":`, `{"summary":[`, `]}`},
+		{OpenAIChat, `{"choices":[{"index":0,"delta":{"reasoning_details":[`, `{"text":`, `}`},
+	} {
+		closing := strings.NewReplacer("{", "}", "[", "]")
+		read := func(levels int) time.Duration {
+			var last []byte
+			for _, b := range []byte(c.open) {
+				if b == '{' || b == '[' {
+					last = append([]byte(closing.Replace(string(b))), last...)
+				} else if b == ']' || b == '}' {
+					last = last[1:]
+				}
+			}
+			event := "data: " + c.open + strings.Repeat(c.begin, levels) + `"` + text + `"` + strings.Repeat(c.end, levels) + string(last) + "\n\n"
+			least := time.Hour
+			for range 3 {
+				s := NewStream(timeline.New(), c.api, StreamOptions{})
+				s.Head(0, Head{200, http.Header{"Content-Type": {"text/event-stream"}}})
+				began := time.Now()
+				s.Read(0, 0, []byte(event))
+				least = min(least, time.Since(began))
+			}
+			return least
+		}
+		if flat, nested := read(1), read(levels); nested > 100*flat {
+			t.Errorf("%s: %v for %s, %v nested 4,900 times", c.api.Name, flat, c.begin, nested)
+		}
 	}
 }
