@@ -226,6 +226,12 @@ func aiperfEnd(c *call) {
 		c.note("turns of a session_id wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", c.arg("workload"))
 		c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s: beside times it is a cap there, and has no equal here", streams)
 	} else if c.has("input-file") {
+		switch kind := strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_"); kind {
+		case "multi_turn", "inputs_json", "dag_jsonl":
+			c.note("--custom-dataset-type %s: no equal here; --workload takes conversations as {\"messages\": …}, with turns, or sessions (docs/workloads.md)", kind)
+		case "random_pool":
+			c.note("--custom-dataset-type random_pool: texts are drawn at random there, again and again, and go in the file's order here")
+		}
 		if output != "" {
 			c.note("--osl %s: a record's own length goes before it there, and behind it here", output)
 		}

@@ -130,6 +130,8 @@ func TestAIPerf(t *testing.T) {
 		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --no-fixed-schedule --concurrency 2", "--workload t.jsonl|--concurrency 2", "#times", "the help of --no-fixed-schedule"},
 		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --no-fixed-schedule --synthesis-speedup-ratio 2 --osl 9", "--prompts t.jsonl|--concurrency 1|#sped up|#behind it here", "--speedup", "models.py: output_length overrides --osl"},
 		{a + "--input-file t.json --custom-dataset-type weka_trace --replay-speedup 2", "--workload t.json|--concurrency 1|--speedup 2", "#sped up", "the pauses of sessions"},
+		{a + "--input-file t.jsonl --custom-dataset-type multi_turn", "#--custom-dataset-type multi_turn: no equal", "", "docs/tutorials/custom-dataset.md"},
+		{a + "--input-file t.jsonl --custom-dataset-type random-pool", "--workload t.jsonl|#drawn at random", "#no equal", "the same"},
 		{a + "--input-file t.jsonl", "--workload t.jsonl|--concurrency 1", "#times", "_maybe_auto_promote_trace: the type is None"},
 		{a + "--num-conversations 20 --session-turns-mean 3", "--requests 20|#--session-turns-mean: no equal", "", "_PROF_FIELD_ROUTES: sessions"},
 		{a + "--concurrency-ramp-duration 5", "--ramp 5s|#within what is measured", "", "the help"},

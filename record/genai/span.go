@@ -5,6 +5,7 @@
 package genai
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -96,7 +97,7 @@ func (s *Span) Count(names ...string) timeline.Opt[int64] {
 // stands beside it then. Source: traceloop/openllmetry#4449, pydantic/logfire#1812.
 func (s *Span) Input() timeline.Opt[int64] {
 	input := s.Count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
-	cache := s.Cached().Or(0) + s.Count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens").Or(0)
+	cache := s.Cached().Or(0) + s.Count("gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens").Or(0)
 	return Whole(input, cache)
 }
 
@@ -128,6 +129,19 @@ func (s *Span) Reasoning() timeline.Opt[int64] {
 	return s.Count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.details.reasoning_tokens")
 }
 
+// Finish is why the answer ended: the first of its reasons, which LiteLLM writes as a JSON
+// text; empty without.
+func (s *Span) Finish() (reason string) {
+	reasons, _ := s.Attrs["gen_ai.response.finish_reasons"].([]any)
+	if text, ok := s.Attrs["gen_ai.response.finish_reasons"].(string); ok && json.Unmarshal([]byte(text), &reasons) != nil {
+		return text
+	}
+	if len(reasons) > 0 {
+		reason, _ = reasons[0].(string)
+	}
+	return reason
+}
+
 // Conversation is the session that the span names; empty without.
 func (s *Span) Conversation() string { return s.Text("gen_ai.conversation.id", "session.id") }
 
@@ -144,10 +158,14 @@ func (s *Span) FirstChunkS() timeline.Opt[float64] {
 func (s *Span) IsAgent() bool { return s.Text("gen_ai.operation.name") == "invoke_agent" }
 
 // AsksModel reports whether the span asks a model for tokens. Spans before 1.27
-// name no operation: there a model and the length of a prompt tell.
+// name no operation: there a model and the length of a prompt tell. LiteLLM names its own
+// functions, with an a in front of those that don't wait (call_type in its
+// integrations/opentelemetry.py, CallTypes in types/utils.py).
 func (s *Span) AsksModel() bool {
 	switch s.Text("gen_ai.operation.name") {
-	case "chat", "generate_content", "text_completion":
+	case "chat", "generate_content", "text_completion",
+		"completion", "acompletion", "atext_completion", "responses", "aresponses", "anthropic_messages",
+		"agenerate_content", "generate_content_stream", "agenerate_content_stream":
 		return true
 	case "":
 		return s.Text("gen_ai.request.model", "gen_ai.response.model") != "" && (s.Input().OK() || s.Attrs["gen_ai.input.messages"] != nil)

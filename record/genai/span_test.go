@@ -118,3 +118,25 @@ func TestFirstChunkUnderOtherNames(t *testing.T) {
 		}
 	}
 }
+
+// LiteLLM 1.110 names its functions as operations, and writes a list as a text of JSON.
+func TestLiteLLMsSpans(t *testing.T) {
+	for operation, want := range map[string]bool{"acompletion": true, "aresponses": true, "anthropic_messages": true, "agenerate_content": true, "aembedding": false, "execute_tool": false} {
+		s := &Span{Attrs: map[string]any{"gen_ai.operation.name": operation, "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 1.0}}
+		if s.AsksModel() != want {
+			t.Errorf("%s asks a model: %v", operation, s.AsksModel())
+		}
+	}
+	for _, reasons := range []any{`["length"]`, []any{"length", "stop"}, "length"} {
+		if got := (&Span{Attrs: map[string]any{"gen_ai.response.finish_reasons": reasons}}).Finish(); got != "length" {
+			t.Errorf("%v ended by %q", reasons, got)
+		}
+	}
+	if got := (&Span{}).Finish(); got != "" {
+		t.Errorf("%q", got)
+	}
+	written := &Span{Attrs: map[string]any{"gen_ai.usage.input_tokens": 10.0, "gen_ai.usage.cache_write.input_tokens": 90.0}}
+	if n := written.Input().Or(0); n != 100 {
+		t.Errorf("%d tokens beside what was written to a cache", n)
+	}
+}

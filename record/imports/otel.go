@@ -96,9 +96,7 @@ func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 	r.reasoning = sp.Reasoning()
 	r.unsplit = r.reasoning.Or(0) > 0 // spans tell neither whether it came nor what the first chunk held
 	r.asked = sp.Count("gen_ai.request.max_tokens")
-	if reasons, _ := sp.Attrs["gen_ai.response.finish_reasons"].([]any); len(reasons) > 0 {
-		r.finish, _ = reasons[0].(string)
-	}
+	r.finish = sp.Finish()
 	if n := sp.Count("http.response.status_code").Or(0); n < 1000 {
 		r.status = int(n)
 	}
