@@ -144,6 +144,12 @@ func (d *bedrockDecoder) block() {
 			d.r.piece(timeline.Text)
 		case "reasoningContent":
 			d.sealed = !c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
+		case "citationsContent": // what is cited, beside where it stands
+			c.under("content", func() {
+				for range c.Elements {
+					c.under("text", func() { d.r.piece(timeline.Text) })
+				}
+			})
 		case "toolUse":
 			d.r.call("input")
 		default:

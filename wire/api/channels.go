@@ -96,7 +96,7 @@ func (s *scan) media() (some bool) {
 	case '{':
 		for name := range s.Members {
 			switch string(name) {
-			case "data", "url", "transcript", "b64_json", "source", "uri":
+			case "data", "bytes", "s3Location", "url", "transcript", "b64_json", "source", "uri":
 				some = s.media() || some
 			default:
 				if isMedia(name) {

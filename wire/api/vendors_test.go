@@ -716,3 +716,33 @@ func TestAnswersThatAreObjects(t *testing.T) {
 		}
 	}
 }
+
+// Text that Converse cites stands in a block of its own, and pictures and sound are media.
+// Source: aws-sdk-go-v2 service/bedrockruntime v1.63, types.ContentBlock and ContentBlockDelta
+func TestConversesOtherBlocks(t *testing.T) {
+	whole := func(content string) *timeline.Timeline {
+		tl := timeline.New()
+		s := NewStream(tl, Bedrock, StreamOptions{KeepText: true})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {"application/json"}}})
+		s.Read(2, 0, []byte(`{"output":{"message":{"role":"assistant","content":[`+content+`]}},"stopReason":"end_turn","usage":{"inputTokens":9,"outputTokens":6,"totalTokens":15}}`))
+		s.End(3, timeline.EOF, nil, nil)
+		return tl
+	}
+	for content, want := range map[string]string{
+		`{"citationsContent":{"content":[{"text":"Hello there"}],"citations":[{"title":"T","sourceContent":[{"text":"S"}]}]}}`: "ok Hello there",
+		`{"text":"He says "},{"citationsContent":{"content":[{"text":"Hello "},{"text":"there"}]}}`:                            "ok He says Hello there",
+		`{"citationsContent":{"content":[],"citations":[]}}`:                                                                   "empty_output ",
+		`{"image":{"format":"png","source":{"bytes":"aGVsbG8="}}}`:                                                             "ok ",
+		`{"audio":{"format":"mp3","source":{"s3Location":{"uri":"s3://b/k"}}}}`:                                                "ok ",
+		`{"image":{"format":"png","source":{"bytes":""}}}`:                                                                     "empty_output ",
+	} {
+		if tl := whole(content); string(tl.Outcome)+" "+tl.Text != want {
+			t.Errorf("%s: %s %q, %v", content, tl.Outcome, tl.Text, tl.Error)
+		}
+	}
+	tl := reply(Bedrock, amazonStream, amazon("messageStart", `{"role":"assistant"}`)+amazon("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"image":{"source":{"bytes":"aGVsbG8="}}}}`)+
+		amazon("messageStop", `{"stopReason":"end_turn"}`)+amazon("metadata", `{"usage":{"inputTokens":9,"outputTokens":6,"totalTokens":15}}`), timeline.EOF)
+	if tl.Outcome != timeline.OK {
+		t.Errorf("a picture of a stream: %s %v", tl.Outcome, tl.Error)
+	}
+}
