@@ -148,7 +148,7 @@ func (a *app) written(what, path string, closes func() (dropped int64, err error
 		a.say("%d %s were not written to %s: it could not keep up, or was full", dropped, what, path)
 	}
 	if err != nil && before == nil {
-		return &run.WriteError{Path: path, Err: err}
+		return &run.WriteError{Path: path, Err: err, Named: true}
 	}
 	return before
 }
