@@ -154,6 +154,7 @@ func TestGooglesKeys(t *testing.T) {
 		{"aiplatform.eu.rep.googleapis.com", "/v1/projects/p/locations/eu/publishers/google", Gemini, "authorization"},
 		{"aiplatform.googleapis.com", "/v1/publishers/google/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},
 		{"aiplatform.googleapis.com", "/v1beta1/publishers/google/models/g:generateContent", Gemini, "x-goog-api-key"},
+		{"aiplatform.googleapis.com", "/v1/publishers/google", Gemini, "x-goog-api-key"}, // a base
 		{"generativelanguage.googleapis.com", "/v1beta/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},
 		{"generativelanguage.googleapis.com", "/v1beta/openai", OpenAIChat, "authorization"},
 		{"rep.googleapis.com", "/v1beta/models/g:streamGenerateContent", Gemini, "x-goog-api-key"},

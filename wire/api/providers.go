@@ -159,8 +159,8 @@ func (p *Provider) has(host string) bool {
 func KeyHeader(host, path string, a *API) string {
 	p := ProviderOf(host)
 	switch {
-	case a == Gemini && strings.Contains(path, "/publishers/google/") && !strings.Contains(path, "/projects/"):
-		return a.AuthHeader // Vertex AI's express mode has keys: google-genai's _api_client.py
+	case a == Gemini && express(path):
+		return a.AuthHeader
 	case strings.HasSuffix(path, "RawPredict"), p != nil && p.Hosts[0] == vertex[0]:
 		return "authorization" // Google's access token, whatever the API
 	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key" && a != Anthropic: // whose own header Azure takes there
@@ -171,13 +171,19 @@ func KeyHeader(host, path string, a *API) string {
 	return a.AuthHeader
 }
 
+// express reports whether a path is of Vertex AI's express mode, which takes keys in place of
+// access tokens. Source: google-genai's _api_client.py
+func express(path string) bool {
+	return strings.Contains(path+"/", "/publishers/google/") && !strings.Contains(path, "/projects/")
+}
+
 // PassedKeyHeader is KeyHeader for a path that is passed on. Vendors that have a native API
 // beside OpenAI's take its key in its own header; others that speak it, as gateways and
 // engines do, take OpenAI's for all.
 func PassedKeyHeader(host, path string) string {
 	a := OpenAIChat
 	switch of := OfPath(path); {
-	case host == "generativelanguage.googleapis.com" && !strings.Contains(path, "/openai/"):
+	case host == "generativelanguage.googleapis.com" && !strings.Contains(path, "/openai/"), express(path):
 		a = Gemini
 	case host == "api.anthropic.com" && of != OpenAIChat, strings.HasSuffix(host, foundry) && strings.HasPrefix(path, "/anthropic/"):
 		a = Anthropic
@@ -191,7 +197,7 @@ func (p *Provider) base(host, path, apiPath string) string {
 	version, _ := splitVersion(apiPath)
 	segments := splitPath(path)
 	switch {
-	case p == nil || isMessages(apiPath):
+	case p == nil || isMessages(apiPath) || strings.Contains(apiPath[strings.LastIndexByte(apiPath, '/')+1:], ":"): // Google's operations are of its own API
 	case p.Operation != "":
 		if (path == "" || path == "/v1") && (apiPath == "" || apiPath == OpenAIChat.Path) {
 			return p.Bare

@@ -146,6 +146,9 @@ func TestKeysOfPassedRequests(t *testing.T) {
 		{"http://generativelanguage.googleapis.com", "/v1beta/openai/chat/completions", "authorization: Bearer sk-1234567"},
 		{"http://h", "/v1/messages", "authorization: Bearer sk-1234567"}, // vLLM's and gateways'
 		{"http://openrouter.ai/api", "/v1/messages", "authorization: Bearer sk-1234567"},
+		{"http://aiplatform.googleapis.com", "/v1/publishers/google/models/g:generateContent", "x-goog-api-key: sk-1234567"},
+		{"http://aiplatform.googleapis.com/v1/publishers/google", "/v1/publishers/google/models/g:generateContent", "x-goog-api-key: sk-1234567"},
+		{"http://eu-aiplatform.googleapis.com", "/v1/projects/p/locations/eu/publishers/google/models/g:generateContent", "authorization: Bearer sk-1234567"},
 		{"http://eu-aiplatform.googleapis.com", "/v1/projects/p/locations/eu/publishers/anthropic/models/c:rawPredict", "authorization: Bearer sk-1234567"},
 	} {
 		c, err := New(Config{BaseURL: tc[0], API: api.OpenAIChat, Key: "sk-1234567", Form: PlainForm})
@@ -328,6 +331,12 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h/anthropic", "/v1/messages", "/anthropic/v1/messages"},
 		{"http://api.groq.com", "/v1/chat/completions", "/openai/v1/chat/completions"},
 		{"http://api.groq.com", "/openai/v1/chat/completions", "/openai/v1/chat/completions"},
+		// google-genai with api_version v1, and OpenAI's client, at any base of Google's.
+		{"http://generativelanguage.googleapis.com", "/v1/models/g:generateContent", "/v1/models/g:generateContent"},
+		{"http://generativelanguage.googleapis.com/v1", "/v1/models/g:generateContent", "/v1/models/g:generateContent"},
+		{"http://generativelanguage.googleapis.com/v1beta", "/v1beta/models/g:countTokens", "/v1beta/models/g:countTokens"},
+		{"http://generativelanguage.googleapis.com/v1", "/v1/chat/completions", "/v1beta/openai/chat/completions"},
+		{"http://generativelanguage.googleapis.com", "/v1/models", "/v1beta/openai/models"},
 		{"http://api.writer.com", "/v1/chat", "/v1/chat"},
 		{"http://api.writer.com", "/v1/chat/completions", "/v1/chat"},
 		{"http://api.writer.com/v1", "/v1/models", "/v1/models"},
