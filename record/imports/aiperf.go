@@ -79,7 +79,11 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 			r.events = []float64{r.first}
 		}
 		tokens := func(name string) timeline.Opt[int64] { return count(v.number(name)) }
-		r.tokenized = tokens("output_sequence_length")
+		if r.tokenized = tokens("output_sequence_length"); r.tokenized == timeline.Some[int64](0) && v.number("output_token_count") == nil {
+			// Vectors and rankings have none: this is the sum of no counts. Of an answer
+			// without content AIPerf says that it failed.
+			r.tokenized = timeline.Opt[int64]{}
+		}
 		r.input, r.output = tokens("usage_prompt_tokens"), tokens("usage_completion_tokens")
 		r.cached, r.reasoning = tokens("usage_prompt_cache_read_tokens"), tokens("usage_reasoning_tokens")
 		if !r.input.OK() {

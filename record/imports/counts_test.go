@@ -52,3 +52,21 @@ func TestAnswersOfOneChunk(t *testing.T) {
 		}
 	}
 }
+
+// An embedding and a ranking have no tokens of output, and are complete: AIPerf counts them
+// as requests that went well. These are records that AIPerf 0.13 wrote of both, shortened; an
+// answer without content has its error.
+func TestAIPerfsAnswersWithoutTokens(t *testing.T) {
+	_, all := read(t, "f.jsonl", []byte(`{"metadata":{"request_start_ns":1000000000,"request_end_ns":1099900000,"benchmark_phase":"profiling"},"metrics":{"request_latency":{"value":99.75,"unit":"ms"},"output_sequence_length":{"value":0,"unit":"tokens"},"input_sequence_length":{"value":30,"unit":"tokens"}}}
+{"metadata":{"request_start_ns":1500000000,"request_end_ns":1580400000,"benchmark_phase":"profiling"},"metrics":{"request_latency":{"value":80.25,"unit":"ms"},"output_sequence_length":{"value":0,"unit":"tokens"}}}
+{"metadata":{"request_start_ns":1600000000,"request_end_ns":1700000000,"benchmark_phase":"profiling"},"metrics":{},"error":{"type":"InvalidInferenceResultError","message":"no content"}}`))
+	for i, e2e := range []float64{99.75, 80.25} {
+		r := metric.Of(all[i])
+		if r.Outcome != timeline.OK || r.E2EMS.Or(0) != e2e || r.OutputTokens.OK() || r.TTFTMS.OK() {
+			t.Errorf("%s, E2E %v, %v tokens, TTFT %v", r.Outcome, r.E2EMS, r.OutputTokens, r.TTFTMS)
+		}
+	}
+	if all[2].Outcome == timeline.OK {
+		t.Error("an answer without content is taken for one")
+	}
+}
