@@ -293,12 +293,19 @@ func Generates(path string) bool {
 }
 
 // endOf is the end of a path that no base has, though the API behind it is not known:
-// Vertex AI's endpoints, whose containers may speak any, Snowflake's, watsonx's and
-// DashScope's own. Empty: none.
+// Vertex AI's endpoints, whose containers may speak any, Snowflake's, watsonx's,
+// DashScope's, Baseten's, SageMaker's, RunPod's, Replicate's, Cloudflare's and Triton's own.
+// Empty: none.
 func endOf(path string) string {
-	for _, end := range []string{":predict", ":rawPredict", ":complete", "/generation_stream", "/generation"} {
+	for _, end := range []string{":predict", ":rawPredict", ":complete", "/text/generation", "/text/generation_stream", "/text-generation/generation",
+		"/multimodal-generation/generation", "/production/predict", "/development/predict", "/invocations-response-stream", "/runsync", "/v1/predictions"} {
 		if strings.HasSuffix(path, end) {
 			return end
+		}
+	}
+	for _, of := range [][2]string{{"/ai/run/", ""}, {"/environments/", "/predict"}, {"/deployment/", "/predict"}, {"/v2/models/", "/infer"}, {"/models/", "/predictions"}} {
+		if i := strings.Index(path, of[0]); i >= 0 && strings.HasSuffix(path[i+len(of[0])-1:], of[1]) {
+			return path[i:]
 		}
 	}
 	return ""

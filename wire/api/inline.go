@@ -16,7 +16,7 @@ type inlineThought struct {
 	state inlineState
 	close string  // the mark that ends it
 	held  []byte  // the head of the text, or its last bytes
-	past  [3]byte // of the text, before those held; 0: none
+	past  [4]byte // of the text, before those held; 0: none
 }
 
 type inlineState uint8
@@ -66,7 +66,7 @@ func (t *inlineThought) markless(raw []byte) bool {
 // pass remembers the last bytes of a text that is not held.
 func (t *inlineThought) pass(text []byte) {
 	for _, c := range text[max(len(text)-len(t.past), 0):] {
-		t.past = [3]byte{t.past[1], t.past[2], c}
+		t.past = [4]byte{t.past[1], t.past[2], t.past[3], c}
 	}
 }
 
@@ -140,10 +140,10 @@ func (t *inlineThought) alone() (began, thought bool) {
 
 // quotes reports whether a quotation begins behind these bytes: with a mark that opens one,
 // or with one that may, and ends no word.
-func quotes(past [3]byte) bool {
-	last, _ := utf8.DecodeLastRune(past[:])
-	return strings.ContainsRune("“„‘‚«‹「『", last) ||
-		strings.ContainsRune("`\"'", last) && strings.IndexByte(" \t\r\n([{\x00", past[1]) >= 0
+func quotes(past [4]byte) bool {
+	last, n := utf8.DecodeLastRune(past[:])
+	return strings.ContainsRune("„‚「『", last) ||
+		strings.ContainsRune("`\"'“‘«‹", last) && strings.IndexByte(" \t\r\n([{\x00", past[len(past)-1-n]) >= 0
 }
 
 // opened looks for a mark at the head.

@@ -57,6 +57,8 @@ func TestReasoningInTheText(t *testing.T) {
 		{"of one mark, in quotation marks", "Write \\\"</think>\\\" first|.", "tt"},
 		{"of one mark, in German and Chinese ones", "Es heißt „|</think>“|.", "ttt"},
 		{"of one mark, in Chinese ones", "用「</think>」| 结束", "tt"},
+		{"of one mark, in English and French ones", "It is “|</think>”|, « </think> »", "ttt"},
+		{"a thought that ends in a German quotation", "Also „Paris“|</think>|Paris", "rrt"},
 		{"a thought that ends in Chinese", "好的。|</think>|你好", "rrt"},
 		{"a thought that ends in a quotation", "Okay, \\\"Paris\\\"|</think>|Paris", "rrt"},
 		{"a thought that ends in code", "It is `f`|</think>|f", "rrt"},
