@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -96,9 +98,13 @@ func reasons(a, b *Facts) []Reason {
 	}
 	differ("workload", Refuse, a.Workload.Kind, b.Workload.Kind, "the prompts are of another kind: %s and %s")
 	differ("workload_source", Warn, base(a.Workload.Source), base(b.Workload.Source), "the prompts come from elsewhere: %s and %s")
-	differ("load", Refuse, loadOf(a), loadOf(b), "the load differs: %s and %s")
-	if la, lb := loadOf(a), loadOf(b); (la == "") != (lb == "") {
+	la, lb := loadOf(a), loadOf(b)
+	if other, vague := loadsDiffer(a, b); other {
+		add("load", Refuse, la, lb, fmt.Sprintf("the load differs: %s and %s", la, lb))
+	} else if (la == "") != (lb == "") {
 		add("load", Warn, la, lb, "the load of one is not known, of the other it is "+la+lb)
+	} else if vague {
+		add("load", Warn, la, lb, fmt.Sprintf("the load of one is not known in full: %s and %s", la, lb))
 	}
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
@@ -172,23 +178,59 @@ func percentText(share float64) string {
 // tokensText is a length as programs read it: in values and in the names of groups.
 func tokensText(n float64) string { return strconv.FormatFloat(n, 'f', 0, 64) }
 
-// loadOf is the load in one line.
-func loadOf(f *Facts) string {
-	l := f.Load
-	if l.Kind == "" {
+// loadParts are what makes a load, each as a text; empty: there is none, or, of another
+// tool's file, nothing of it is known.
+func loadParts(l *run.Load) []string {
+	number := func(v timeline.Opt[float64], before, after string) string {
+		if x, ok := v.Get(); ok && x > 0 {
+			return before + strconv.FormatFloat(x, 'g', 6, 64) + after
+		}
 		return ""
 	}
-	var parts []string
-	if rate, ok := l.RatePerS.Get(); ok {
-		parts = append(parts, strconv.FormatFloat(rate, 'g', 6, 64)+" requests/s", l.Arrival)
-	}
+	streams, prefills, stages, arrival := "", "", l.Stages, l.Arrival
 	if n, ok := l.Concurrency.Get(); ok {
-		parts = append(parts, metric.Plural(n, "stream"))
+		streams = metric.Plural(n, "stream")
 	}
-	if len(parts) == 0 {
-		return l.Kind
+	if n, ok := l.PrefillConcurrency.Get(); ok {
+		prefills = "at most " + strconv.FormatInt(n, 10) + " before the first token"
 	}
-	return strings.Join(parts, " ")
+	if stages != "" {
+		stages = "stages " + stages
+	}
+	if l.Kind == "closed" {
+		arrival = ""
+	}
+	return []string{number(l.RatePerS, "", " requests/s"), stages, arrival, number(l.Speed, "", " times as fast"), streams,
+		number(l.PaceS, "at least ", " s between a user's requests"), prefills}
+}
+
+// loadOf is the load in one line.
+func loadOf(f *Facts) string {
+	if f.Load.Kind == "" {
+		return ""
+	}
+	parts := slices.DeleteFunc(loadParts(&f.Load), func(part string) bool { return part == "" })
+	return cmp.Or(strings.Join(parts, " "), f.Load.Kind)
+}
+
+// loadsDiffer reports whether two loads are known to differ, or else whether they may, as
+// one is of a file that doesn't tell all of it.
+func loadsDiffer(a, b *Facts) (differ, vague bool) {
+	if a.Load.Kind == "" || b.Load.Kind == "" {
+		return false, false
+	}
+	differ = a.Load.Kind != b.Load.Kind
+	pa, pb := loadParts(&a.Load), loadParts(&b.Load)
+	for i := range pa {
+		switch {
+		case pa[i] == pb[i]:
+		case pa[i] == "" && a.Tags["imported"] != "", pb[i] == "" && b.Tags["imported"] != "":
+			vague = true
+		default:
+			differ = true
+		}
+	}
+	return differ, vague
 }
 
 // tokenizerOf names what counted the tokens, where that was a tokenizer.

@@ -120,6 +120,53 @@ func TestALoadThatIsNotKnown(t *testing.T) {
 	}
 }
 
+// What makes a load other than its rate: two runs of ours that differ in it are not compared,
+// and another tool's file that doesn't tell it draws a warning.
+func TestLoadsThatDifferInMoreThanTheRate(t *testing.T) {
+	stages := func(text string) run.Load { return run.Load{Kind: "open", Arrival: "constant", Stages: text} }
+	trace := func(x float64) run.Load { return run.Load{Kind: "open", Arrival: "trace", Speed: timeline.Some(x)} }
+	pace := func(s float64) run.Load {
+		return run.Load{Kind: "closed", Arrival: "closed", Concurrency: timeline.Some[int64](4), PaceS: timeline.Some(s)}
+	}
+	capped := pace(0)
+	capped.PrefillConcurrency = timeline.Some[int64](1)
+	rate := func(arrival string) run.Load {
+		return run.Load{Kind: "open", RatePerS: timeline.Some(4.0), Arrival: arrival}
+	}
+	for _, c := range []struct {
+		a, b     run.Load
+		imported bool // the first
+		want     []Gravity
+	}{
+		{stages("3s@10"), stages("3s@40"), false, []Gravity{Refuse}},
+		{stages("3s@10"), stages("3s@10"), false, nil},
+		{trace(4), trace(6), false, []Gravity{Refuse}},
+		{pace(0), pace(0.3), false, []Gravity{Refuse}},
+		{pace(0), capped, false, []Gravity{Refuse}},
+		{rate("poisson"), rate("constant"), false, []Gravity{Refuse}},
+		{rate(""), rate("poisson"), true, []Gravity{Warn}}, // vLLM's file tells a rate and no arrival
+		{rate("poisson"), rate("constant"), true, []Gravity{Refuse}},
+		{run.Load{Kind: "closed", Concurrency: timeline.Some[int64](4)}, pace(0.3), true, []Gravity{Warn}},
+		{run.Load{Kind: "closed", Concurrency: timeline.Some[int64](4)}, pace(0), true, nil},
+	} {
+		a := &Facts{Load: c.a}
+		if c.imported {
+			a.Tags = map[string]string{"imported": "vllm"}
+		}
+		for _, pair := range [][2]*Facts{{a, {Load: c.b}}, {{Load: c.b}, a}} {
+			var got []Gravity
+			for _, r := range reasons(pair[0], pair[1]) {
+				if r.Name == "load" {
+					got = append(got, r.Level)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%+v and %+v: %v, want %v", c.a, c.b, got, c.want)
+			}
+		}
+	}
+}
+
 // Reasons against a comparison, one at a time.
 func TestComparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
