@@ -636,3 +636,19 @@ func TestAIPerfSessions(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 }
+
+// Times of OTLP's JSON are texts or numbers, and Tempo has all under "trace".
+func TestOTLPInOtherWriting(t *testing.T) {
+	span := `"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"01","startTimeUnixNano":%s,"endTimeUnixNano":%s,
+"attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":%s}}]}]}]}]`
+	texts := fmt.Sprintf(span, `"1700000000000000000"`, `"1700000000250000000"`, `"7"`)
+	for _, file := range []string{"{" + texts + "}", `{"trace":{` + texts + "}}", "{" + fmt.Sprintf(span, "1700000000000000000", "1700000000250000000", "7") + "}"} {
+		_, all := read(t, "spans.json", []byte(file))
+		if len(all) != 1 {
+			t.Fatalf("%d requests of %s", len(all), file)
+		}
+		if r := metric.Of(all[0]); r.E2EMS != timeline.Some(250.0) || r.OutputTokens != timeline.Some[int64](7) {
+			t.Errorf("E2E %v, %v tokens of %s", r.E2EMS, r.OutputTokens, file)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,19 +16,33 @@ import (
 // collector's file exporter writes, is read as well. Source:
 // opentelemetry/proto/trace/v1.
 type otelTraces struct {
-	ResourceSpans []struct {
-		ScopeSpans []struct {
-			Spans []otelSpan `json:"spans"`
-		} `json:"scopeSpans"`
-	} `json:"resourceSpans"`
+	ResourceSpans []otelResource `json:"resourceSpans"`
+	Trace         struct {       // as Tempo's /api/v2/traces has them
+		ResourceSpans []otelResource `json:"resourceSpans"`
+	} `json:"trace"`
+}
+
+type otelResource struct {
+	ScopeSpans []struct {
+		Spans []otelSpan `json:"spans"`
+	} `json:"scopeSpans"`
+}
+
+// otelInteger is one of 64 bits, which readers of protobuf's JSON have to take as a text
+// and as a number. Source: https://protobuf.dev/programming-guides/json
+type otelInteger string
+
+func (n *otelInteger) UnmarshalJSON(b []byte) error {
+	*n = otelInteger(bytes.Trim(b, `"`))
+	return nil
 }
 
 type otelSpan struct {
-	TraceID    string `json:"traceId"`
-	SpanID     string `json:"spanId"`
-	Parent     string `json:"parentSpanId"`
-	Start      string `json:"startTimeUnixNano"`
-	End        string `json:"endTimeUnixNano"`
+	TraceID    string      `json:"traceId"`
+	SpanID     string      `json:"spanId"`
+	Parent     string      `json:"parentSpanId"`
+	Start      otelInteger `json:"startTimeUnixNano"`
+	End        otelInteger `json:"endTimeUnixNano"`
 	Attributes []struct {
 		Key   string `json:"key"`
 		Value any    `json:"value"`
@@ -45,7 +60,7 @@ func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var spans genai.Spans
 	requests := map[*genai.Span]*request{}
 	err := eachLine(in, func(at int64, v *otelTraces) error {
-		for _, resource := range v.ResourceSpans {
+		for _, resource := range append(v.ResourceSpans, v.Trace.ResourceSpans...) {
 			for _, scope := range resource.ScopeSpans {
 				for i := range scope.Spans {
 					sp := scope.Spans[i].span()
@@ -108,8 +123,8 @@ func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 }
 
 // nanos reads nanoseconds since 1970; what is none is no time.
-func nanos(text string) time.Time {
-	n, err := strconv.ParseInt(text, 10, 64)
+func nanos(text otelInteger) time.Time {
+	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n <= 0 {
 		return time.Time{}
 	}
