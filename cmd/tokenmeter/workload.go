@@ -110,6 +110,9 @@ func arrivalsOf(l *workload.Loaded, seed uint64, n int64) (*workload.Dispersion,
 			if err != nil {
 				return nil, err
 			}
+			if k := len(at); k > 0 && t < at[k-1] {
+				return nil, fmt.Errorf("record %d of the trace is due %v before the one in front of it: sort the file by time", k+1, at[k-1]-t)
+			}
 			if at = append(at, t); int64(len(at)) >= n {
 				break
 			}

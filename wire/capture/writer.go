@@ -94,13 +94,16 @@ func (w *Writer) decoded(data []byte) []byte {
 		return data
 	}
 	var all []byte
-	w.opaque = nil != w.coding.Feed(data, func(p []byte) error {
+	err := w.coding.Feed(data, func(p []byte) error {
 		if len(all)+len(p) > mostDecoded {
 			return errTooMuch
 		}
 		all = append(all, p...)
 		return nil
 	})
+	if w.opaque = err != nil; errors.Is(err, errTooMuch) {
+		return nil // a line of it would take several times as much
+	}
 	return all
 }
 

@@ -219,7 +219,7 @@ func TestWriterRedactsWhatIsCompressed(t *testing.T) {
 		"plain after": {"gzip", append(packed("gzip"), "bad key "+key...), "bad key ***"},
 		"not packed":  {"gzip", []byte("bad key " + key), ""},
 		"not known":   {"quiet", packed("gzip"), ""},
-		"a bomb":      {"gzip", bomb(), "***"},
+		"a bomb":      {"gzip", bomb(), ""}, // the whole read is left out
 	} {
 		for _, piece := range []int{len(tc.data), 7} {
 			if name == "a bomb" && piece == 7 {
@@ -245,7 +245,7 @@ func TestWriterRedactsWhatIsCompressed(t *testing.T) {
 				}
 				all += string(l.B64)
 			}
-			if strings.Contains(all, "Zebra") || !strings.Contains(all, tc.kept) || len(all) > 40<<20 {
+			if strings.Contains(all, "Zebra") || !strings.Contains(all, tc.kept) || name == "a bomb" && len(all) > 1<<10 {
 				t.Errorf("%s in pieces of %d: %.500s", name, piece, all)
 			}
 		}
