@@ -106,6 +106,8 @@ func TestBasesAsPasted(t *testing.T) {
 		{"api.replicate.com", "/v1/models/o/m/predictions", "/v1/models/o/m/predictions", ""},
 		{"h", "/team/generation", "/team/generation/v1/chat/completions", "/team/generation/v1/models"},
 		{"h", "/predict", "/predict/v1/chat/completions", "/predict/v1/models"},
+		{"api.cohere.com", "/v2", "/compatibility/v1/chat/completions", "/compatibility/v1/models"}, // the base of @ai-sdk/cohere
+		{"api.cohere.ai", "/v1", "/compatibility/v1/chat/completions", "/compatibility/v1/models"},
 		{"h", "/regeneration", "/regeneration/v1/chat/completions", "/regeneration/v1/models"},
 		{"h", "/api/projects/p", "/api/projects/p/v1/chat/completions", "/api/projects/p/v1/models"},
 		{"h", "/serving-endpoints/m/invocations", "/serving-endpoints/m/invocations", ""},

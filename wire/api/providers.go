@@ -206,6 +206,8 @@ func (p *Provider) base(host, path, apiPath string) string {
 		return p.Bare
 	case strings.HasPrefix(p.Bare, "/v1beta/") && version == "v1" && len(segments) == 1 && endsInVersion(path): // Google's own APIs' base
 		return p.Bare
+	case p.Bare == "/compatibility/v1" && apiPath == OpenAIChat.Path && (path == "/v1" || path == "/v2"): // Cohere's own APIs' bases
+		return p.Bare
 	case strings.HasSuffix(host, foundry) && len(segments) == 3 && segments[1] == "projects":
 		return path + p.Bare
 	}
