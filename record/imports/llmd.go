@@ -54,9 +54,12 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	t := newTold(in, 0)
 	about, _ := o["run"].(object)
 	m.Name = naming(text(about, "eid"), text(about, "description"))
+	lasted, timed := isoSeconds(about)
 	if when, ok := about["time"].(object); ok {
 		if began, err := time.Parse(time.RFC3339, text(when, "start")); err == nil {
 			m.Started = began.UTC()
+		} else if ended, err := time.Parse(time.RFC3339, text(when, "end")); err == nil && timed && lasted < longest {
+			m.Started = ended.UTC().Add(-time.Duration(lasted * float64(time.Second)))
 		}
 	}
 	if scenario, ok := o["scenario"].(object); ok {
@@ -68,10 +71,10 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 		m.Target.Model = llmdModel(scenario)
 	}
 	switch {
+	case m.Load.RatePerS.OK(): // beside which streams are a cap
+		m.Load.Kind = "open"
 	case m.Load.Concurrency.OK():
 		m.Load.Kind = "closed"
-	case m.Load.RatePerS.OK():
-		m.Load.Kind = "open"
 	}
 	results, _ := o["results"].(object)
 	performance, _ := results["request_performance"].(object)
@@ -104,7 +107,7 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 		"total_token_rate": &t.Throughput.SystemInOutTPS, "request_rate": &t.Throughput.RequestsPerS} {
 		*at = t.number(aggregate, "throughput", key, "mean")
 	}
-	t.Throughput.WindowS = timeline.Maybe(isoSeconds(about))
+	t.Throughput.WindowS = timeline.Maybe(lasted, timed)
 	err = t.into(&m)
 	return m, err
 }

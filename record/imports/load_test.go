@@ -9,6 +9,11 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// llmd is a report of llm-d with some text in its run and its load.
+func llmd(when, load string) string {
+	return `{"version":"0.2","run":{"uid":"u","time":{` + when + `}},"scenario":{"load":{"standardized":{"tool":"vllm",` + load + `}}},"results":{"request_performance":{"aggregate":{"latency":{"request_latency":{"mean":1,"units":"s"}}}}}}`
+}
+
 // What the load was is taken from what each tool writes of it, and not known where it
 // writes nothing.
 func TestLoads(t *testing.T) {
@@ -36,6 +41,9 @@ func TestLoads(t *testing.T) {
 		{"vllm", vllm + `,"request_rate":"trace","max_concurrency":64}`, run.Load{Kind: "open", Arrival: "trace", Concurrency: streams(64)}},
 		{"vllm", vllm + `,"request_rate":"trace","max_concurrency":null}`, run.Load{Kind: "open", Arrival: "trace"}},
 		{"vllm", vllm + `}`, run.Load{}},
+		// llmdbenchmark/analysis/benchmark_report/native_to_br0_2.py import_vllm_benchmark: request_rate and max_concurrency
+		{"llm-d", llmd(`"duration":"PT1S"`, `"rate_qps":10.0,"concurrency":64`), run.Load{Kind: "open", RatePerS: rate(10), Concurrency: streams(64)}},
+		{"llm-d", llmd(`"duration":"PT1S"`, `"rate_qps":null,"concurrency":64`), run.Load{Kind: "closed", Concurrency: streams(64)}},
 		// inference_perf/reportgen/base.py writes nothing of load.type; each request has a time for which it was scheduled
 		{"inference-perf", `[{"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
 		{"inference-perf", `[{"scheduled_time":1,"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
@@ -66,6 +74,9 @@ func TestWhenRunsBegan(t *testing.T) {
 		{"mlperf", ":::MLLOG {\"key\": \"test_datetime\", \"value\": \"2026-11-30T13:46:46Z\"}\n:::MLLOG {\"key\": \"result_mean_latency_ns\", \"value\": 5}\n:::MLLOG {\"key\": \"num_errors\", \"value\": 0}\n", "2026-11-30T13:46:46Z"},
 		{"aiperf", `{"metadata":{"request_start_ns":1700000000500000000,"request_end_ns":1700000001000000000,"benchmark_phase":"profiling"},"metrics":{}}`, "2023-11-14T22:13:20.5Z"},
 		{"inference-perf", `[{"start_time":1000,"end_time":1002,"info":{"output_tokens":1,"output_token_times":[1001.5]}}]`, ""},
+		{"llm-d", llmd(`"end":"2025-11-05T18:16:40Z","duration":"PT16M40S"`, `"concurrency":1`), "2025-11-05T18:00:00Z"},
+		{"llm-d", llmd(`"start":"2025-11-05T17:00:00Z","end":"2025-11-05T18:16:40Z","duration":"PT16M40S"`, `"concurrency":1`), "2025-11-05T17:00:00Z"},
+		{"llm-d", llmd(`"end":"2025-11-05T18:16:40Z"`, `"concurrency":1`), ""},
 		{"csv", "start_s,e2e_ms\n0,5\n", ""},
 	} {
 		in, err := NewInput("f", strings.NewReader(c.file))
