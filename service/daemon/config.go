@@ -91,7 +91,7 @@ type Health struct {
 type Route struct {
 	Name       string   `yaml:"name" required:"true"`
 	Listeners  []string `yaml:"listeners" doc:"names of listeners; default: all"`
-	Paths      []string `yaml:"paths" doc:"exact, a prefix that ends in *, or an end after a *, with methods before it (GET,POST /x; * /x); without methods: GET and POST, and GET only of models, files and jobs; default: completions of every API, lists of models, embeddings, health"`
+	Paths      []string `yaml:"paths" doc:"exact, a prefix that ends in *, or an end after a *, with methods before it (GET,POST /x; * /x; WEBSOCKET /x for WebSockets, which also go where GET does); without methods: GET and POST, and GET only of models, files and jobs; default: completions of every API, lists of models, embeddings, health"`
 	Models     []string `yaml:"models" doc:"names, or prefixes that end in *; default: all"`
 	Upstreams  []Share  `yaml:"upstreams" required:"true" doc:"who serves it, by weight"`
 	API        string   `yaml:"api" doc:"default: the path tells"`

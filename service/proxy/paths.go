@@ -32,7 +32,7 @@ func parsePath(text string) (pathRule, error) {
 		}
 		for _, m := range r.methods {
 			if !token(m) || strings.ToUpper(m) != m {
-				return r, fmt.Errorf("%q is no list of methods: write GET or GET,POST before the path, or * for all", methods)
+				return r, fmt.Errorf("%q is no list of methods: write GET or GET,POST before the path, WEBSOCKET for WebSockets, or * for all", methods)
 			}
 		}
 	}
@@ -144,9 +144,9 @@ func DefaultPaths() []string {
 	}
 	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens", "POST */responses/input_tokens",
 		"POST */responses/compact", // Codex's, when its context is full
-		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
 		"POST "+writerChat, "POST *"+cohereEmbed,
 		"POST */model/*/invoke", "POST */model/*/invoke-with-response-stream", // Bedrock's of any make: vectors, too
+		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"WEBSOCKET */responses", "WEBSOCKET */realtime", "WEBSOCKET */ws/*BidiGenerateContent", // OpenAI's, Azure's, Google's Live
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
