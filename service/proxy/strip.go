@@ -188,8 +188,6 @@ func (s *stripper) injected(event []byte) (from, to int) {
 			kind := data[v.from:v.to]
 			chunk = bytes.HasPrefix(kind, []byte(`"chat.completion`)) || bytes.HasPrefix(kind, []byte(`"text_completion`))
 		case "id", "created", "model", "provider", "service_tier", "system_fingerprint":
-		default:
-			more = true
 		case "usage":
 			isNull := data[v.from] == 'n'
 			s.nulled = s.nulled || isNull
@@ -197,6 +195,8 @@ func (s *stripper) injected(event []byte) (from, to int) {
 				usage, after, null = v, -1, isNull
 				return
 			}
+		default:
+			more = true
 		}
 		if usage.to == 0 {
 			before = v.to

@@ -33,8 +33,6 @@ func withoutRole(k timeline.Kind) bool { return k.Bears() || k == timeline.Empty
 // isAnswer: chunks with a token that is not reasoning.
 func isAnswer(k timeline.Kind) bool { return k.Bears() && k != timeline.Reasoning }
 
-func isReasoning(k timeline.Kind) bool { return k == timeline.Reasoning }
-
 // chunks are the chunks of one reply that a tool counts.
 type chunks struct {
 	n       int64
