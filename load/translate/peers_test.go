@@ -76,6 +76,9 @@ func TestBenchmarkServing(t *testing.T) {
 	testPeers(t, []peer{
 		{"python3 benchmarks/benchmark_serving.py --model m --dataset-name random --temperature 0.5", `--warmup 1|--parameters {"temperature": 0.5}|--output-tokens 128`, "--ignore-eos",
 			"benchmark_serving.py 0.8: a test run of one prompt; ignore_eos only where asked for"},
+		{"python3 utils/bench_serving/benchmark_serving.py --model m --dataset-name random --random-input-len 1024 --random-output-len 1024 --random-range-ratio 0.8 --num-warmups 8", "--warmup 8|#in InferenceX's script", "#num-warmups: no equal",
+			"InferenceX utils/bench_serving/benchmark_serving.py: from range_ratio × the length to it"},
+		{"python3 benchmark_serving.py --model m --dataset-name random --random-input-len 1024 --random-output-len 512 --random-range-ratio 1.0", "--input-tokens 1024|--output-tokens 512", "#in InferenceX's script", "vllm/benchmarks/benchmark_serving.py 0.8.4: the default of 1.0 is the fixed length; later a ratio of 1 is refused"},
 		{"python benchmark_serving.py --model m", `--parameters {"temperature": 0}|#--dataset-name sharegpt: name the file`, "--input-tokens", "benchmark_serving.py 0.8: dataset-name sharegpt; temperature 0.0 unasked"},
 		{"python benchmark_serving.py --backend tgi --endpoint /generate_stream --model m", "--api tgi", "#the path", "benchmark_serving.py: its own words on tgi"},
 		{"python3 -m tensorrt_llm.serve.scripts.benchmark_serving --model m --dataset-name random --random-ids --no-test-input --non-streaming --ignore-eos",

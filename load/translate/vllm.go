@@ -26,13 +26,20 @@ var vllm = &tool{
 var benchmarkServing = &tool{
 	names:    []string{"benchmark_serving.py", "tensorrt_llm.serve.scripts.benchmark_serving"},
 	shortens: true,
-	table: servingTable + `endpoint-type +metadata=tag !non-streaming=no-stream !random-ids- !tokenize-on-client- !no-test-input download-path- download-timeout
+	table: servingTable + `endpoint-type num-warmups +metadata=tag !non-streaming=no-stream !random-ids- !tokenize-on-client- !no-test-input download-path- download-timeout
 		custom-tokenizer-`,
 	flags: servingFlags,
 	end: func(c *call) {
-		c.serving("sharegpt")
+		if set, ratio := c.serving("sharegpt"), c.or("", "random-range-ratio"); set == "random" && ratio != "" {
+			if ratioOf(ratio, "input") >= 1 { // which only the older rule takes: fixed lengths
+				c.set("input-tokens", c.or("1024", "random-input-len"))
+				c.set("output-tokens", c.or("128", "random-output-len"))
+			} else {
+				c.note("--random-range-ratio %s: lengths about the given one, as in vLLM since 0.8.5; before that, and in InferenceX's script, they lie between %s of it and all of it", ratio, ratio)
+			}
+		}
 		c.usually(`"temperature": 0`)
-		c.byDefault("warmup", "1", "no-test-input") // a request that tries the server out
+		c.byDefault("warmup", c.or("1", "num-warmups"), "no-test-input") // a request that tries the server out
 		if c.has("no-test-input") {
 			c.set("warmup", "0")
 		}
