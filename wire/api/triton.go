@@ -45,7 +45,10 @@ func (d *tritonDecoder) read(e framing.Event, s *Stream) bool {
 			worded = true
 			c.oneOrMore(func() { d.r.piece(timeline.Text) })
 		case "output_ids": // of TensorRT-LLM's own model, which has no tokenizer
-			ids = c.length() > 0
+			n := c.length()
+			if ids = n > 0; !d.r.whole { // a whole answer may have the prompt's, too
+				d.r.ids = n
+			}
 		case "model_name":
 			d.r.model, _ = c.Text()
 		case "error":

@@ -189,8 +189,8 @@ func TestVendorReplies(t *testing.T) {
 		{"Triton, whole", "triton", "application/json", `{"model_name":"m","model_version":"1","text_output":"ab"}`, timeline.OK, "text", "", `{}`, "ab", ""},
 		// TensorRT-LLM's model without its ensemble: triton-inference-server/tensorrtllm_backend, all_models/inflight_batcher_llm/tensorrt_llm/config.pbtxt
 		{"Triton, ids", "triton", events1, events(`{"model_name":"tensorrt_llm","model_version":"1","output_ids":[15339],"sequence_length":[1]}`, `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[1917],"sequence_length":[1]}`, `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[],"sequence_length":[0]}`),
-			timeline.OK, "text text empty", "", `{}`, "", ""},
-		{"Triton, ids and text", "triton", events1, events(`{"model_name":"m","output_ids":[15339],"text_output":"a"}`, `{"model_name":"m","output_ids":[15],"text_output":""}`), timeline.OK, "text empty", "", `{}`, "a", ""},
+			timeline.OK, "text:1 text:1 empty", "", `{}`, "", ""},
+		{"Triton, ids and text", "triton", events1, events(`{"model_name":"m","output_ids":[15339],"text_output":"a"}`, `{"model_name":"m","output_ids":[15],"text_output":""}`), timeline.OK, "text:1 empty", "", `{}`, "a", ""},
 		{"Triton, an error", "triton", events1, events(`{"text_output":"a"}`, `{"error":"out of memory"}`), timeline.StreamError, "text error", "", `{}`, "a", "out of memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -280,4 +280,34 @@ func TestReadPath(t *testing.T) {
 			t.Errorf("%s: %s, %q, stream %v, says %v", c.path, a.Name, model, stream, says)
 		}
 	}
+}
+
+// Ids are tokens, as many as an event has. Source: TensorRT-LLM's tensorrt_llm model in
+// Triton, whose output_ids are those of the step.
+func TestTritonsIDsAreCounted(t *testing.T) {
+	var list []string
+	for range 3 {
+		list = append(list, `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[5,6,7],"sequence_length":[3]}`)
+	}
+	tl := reply(Triton, "text/event-stream", events(list...), timeline.EOF)
+	if n := idTokens(tl); tl.Outcome != timeline.OK || n != 9 {
+		t.Errorf("%s, %v tokens of three times three", tl.Outcome, n)
+	}
+	tl = reply(Triton, "application/json", `{"model_name":"tensorrt_llm","model_version":"1","output_ids":[1,2,3,4,5,6,7],"sequence_length":[7]}`, timeline.EOF) // unless exclude_input_in_output is set
+	if n := idTokens(tl); tl.Outcome != timeline.OK || n != -1 {
+		t.Errorf("%s, %v tokens of a whole answer, in which the prompt's may stand, too", tl.Outcome, n)
+	}
+}
+
+// idTokens adds up what the events say of themselves; -1 where one says nothing.
+func idTokens(tl *timeline.Timeline) (n int64) {
+	for e := range tl.Events.All() {
+		if e.Kind.Bears() {
+			if !e.Tokens.OK() {
+				return -1
+			}
+			n += e.Tokens.Or(0)
+		}
+	}
+	return n
 }
