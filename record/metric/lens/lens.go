@@ -120,14 +120,27 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	if err != nil {
 		return nil, err
 	}
+	tables, mixed, err := apply(chosen, timelines, facts, known)
+	if mixed { // failures alone would stand there as the whole run
+		tables, _, err = apply(chosen, timelines, facts, arrived)
+	}
+	return tables, err
+}
+
+// apply is Apply with those requests whose arrivals are taken for known. mixed: some were
+// taken that have none, and others were left out.
+func apply(chosen []*lens, timelines iter.Seq[*timeline.Timeline], facts Facts, known func(*timeline.Timeline) bool) (tables []Table, mixed bool, err error) {
 	readers := make([]reader, len(chosen))
 	for i, l := range chosen {
 		readers[i] = l.open(facts)
 	}
-	var bare, unstreamed, wordless, seen int64
+	var bare, unstreamed, wordless, seen, none int64
 	for tl := range timelines {
 		if !tl.Phase.Counts() || tl.Outcome == timeline.CancelledRunEnd {
 			continue
+		}
+		if known(tl) && !arrived(tl) {
+			none++
 		}
 		if tl.Outcome == timeline.CancelledUser {
 			for i, l := range chosen {
@@ -154,9 +167,9 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		}
 	}
 	if seen == 0 && wordless > 0 {
-		return nil, ErrNoWords
+		return nil, false, ErrNoWords
 	}
-	tables := make([]Table, len(chosen))
+	tables = make([]Table, len(chosen))
 	for i, l := range chosen {
 		t := table{facts: facts}
 		readers[i].report(&t)
@@ -165,13 +178,18 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", metric.Plural(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}
-	return tables, nil
+	return tables, bare > 0 && none > 0, nil
 }
 
 // known reports whether a request's arrivals are known: also where it failed, or was left,
 // before there was one, and of an answer that is no stream, which arrives at its end.
 func known(tl *timeline.Timeline) bool {
-	return tl.Evidence == timeline.Arrivals || !tl.Streamed || tl.Outcome != timeline.OK && tl.Events.Len() == 0
+	return arrived(tl) || tl.Outcome != timeline.OK && tl.Events.Len() == 0
+}
+
+// arrived is known of what had arrivals.
+func arrived(tl *timeline.Timeline) bool {
+	return tl.Evidence == timeline.Arrivals || tl.Outcome == timeline.OK && !tl.Streamed
 }
 
 func choose(names []string) ([]*lens, error) {

@@ -427,12 +427,14 @@ func TestWhatIsLeftOut(t *testing.T) {
 	refused.tl.Evidence = timeline.RequestOnly // of an imported one: no arrival is missing
 	body := newReply().usage(1, 2).closed(30)
 	body.tl.Streamed = false
-	tab := through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 2, 100, 10).usage(1, 2), warm, cut, bare, refused, body)
+	full := newReply().events(timeline.Text, 2, 100, 10).usage(1, 2)
+	through(t, "aiperf", Facts{}, full, refused, body).want(t, "request_error_rate", 100.0/3)
+	tab := through(t, "aiperf", Facts{}, full, warm, cut, bare, refused, body)
 	tab.want(t, "request_count", 2)
-	tab.want(t, "request_error_rate", 100.0/3)
+	tab.want(t, "request_error_rate", 0) // where successes are left out, failures are
 	tab.want(t, "time_to_first_token avg", 100)
 	tab.want(t, "request_latency avg", 70)
-	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 request left out") || !strings.Contains(notes, "1 answer without a stream") {
+	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "2 requests left out") || !strings.Contains(notes, "1 answer without a stream") {
 		t.Errorf("notes are %q", notes)
 	}
 }
