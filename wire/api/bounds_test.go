@@ -86,8 +86,7 @@ func TestKeptTextIsBounded(t *testing.T) {
 	}
 }
 
-// Members are looked for ahead at any level that an API has, but not once for each of the
-// ten thousand that JSON allows: the time for an event grows with its bytes.
+// Members are not looked for ahead at each of the ten thousand levels that JSON allows: the time for an event grows with its bytes.
 func TestNestedEventsTakeNoTime(t *testing.T) {
 	const levels = 4900
 	text := strings.Repeat("é", 1<<16)

@@ -56,20 +56,16 @@ func (s *scan) reason() (t jsonscan.Text) {
 }
 
 // ahead is a text of the object that comes, wherever among its members it stands: those of
-// JSON have no order, and what is written by sorted names has type behind text. None where
-// brackets are nested deeper than any API has them: an object would be passed over once for
-// each around it.
+// JSON have no order, and what is written by sorted names has type behind text. A reader
+// that calls itself for what lies within has to end somewhere: each level is passed over once more.
 func (s *scan) ahead(name string) (t jsonscan.Text) {
-	if s.Peek() == '{' && s.Depth() < deepest {
+	if s.Peek() == '{' {
 		from := s.Scanner
 		s.under(name, func() { t, _ = s.Text() })
 		s.Scanner = from
 	}
 	return t
 }
-
-// deepest is the nesting to which members are looked for ahead; known APIs have half of it.
-const deepest = 16
 
 // nothing passes over a value and reports whether it says nothing, or that all
 // is well.

@@ -25,9 +25,6 @@ func (s *Scanner) Reset(b []byte) {
 // Place is how many bytes were read.
 func (s *Scanner) Place() int { return s.i }
 
-// Depth is how many objects and lists are open.
-func (s *Scanner) Depth() int { return s.depth }
-
 // Since is what was read from a place on.
 func (s *Scanner) Since(from int) []byte { return s.b[from:s.i] }
 
