@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -13,15 +14,17 @@ import (
 	"tokenmeter/wire/api"
 )
 
+const ofPrompt = "--prompt, --prompts or --workload"
+
 // writtenByFlag are fields of a request, of one API or another, that flags write: whatever is recorded beside
 // the requests relies on them.
 var writtenByFlag = map[string]string{
-	"model": "--model", "stream": "--no-stream", "messages": "--prompt, --prompts or --workload", "prompt": "--prompt, --prompts or --workload",
-	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "max_output_tokens": "--output-tokens",
+	"model": "--model", "stream": "--no-stream", "messages": ofPrompt, "prompt": ofPrompt,
+	"input": ofPrompt, "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "max_output_tokens": "--output-tokens",
 	"n_predict": "--output-tokens", "options.num_predict": "--output-tokens", "parameters.max_new_tokens": "--output-tokens",
-	"sampling_params.max_new_tokens": "--output-tokens", "inputs": "--prompt, --prompts or --workload", "ignore_eos": "--ignore-eos",
+	"sampling_params.max_new_tokens": "--output-tokens", "inputs": ofPrompt, "ignore_eos": "--ignore-eos",
 	"generationConfig.maxOutputTokens": "--output-tokens", "generation_config.max_output_tokens": "--output-tokens", "inferenceConfig.maxTokens": "--output-tokens",
-	"contents": "--prompt, --prompts or --workload", "text_input": "--prompt, --prompts or --workload", "text": "--prompt, --prompts or --workload",
+	"contents": ofPrompt, "text_input": ofPrompt, "text": ofPrompt,
 }
 
 // parameters reads the further fields of each request.
@@ -47,32 +50,48 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 
 // written are the fields among some that flags write.
 func (c *benchCmd) written(fields map[string]any) (paths []string) {
-	// Whether speech comes bit by bit no flag says: servers have a field each.
-	speech := c.known(new(checker)) == api.Speech
 	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
-		if path == "stream" && speech || !has(fields, path) || leftOut(fields, path) {
-			continue
-		}
-		if _, isText := fields["text"].(string); path != "text" || isText { // of SGLang's prompt, not OpenAI's form of an answer
+		if has(fields, path) && !leftOut(fields, path) && !c.means(path, fields[path]) {
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
+// means reports whether a field says something else than what a flag writes by that name:
+// whether speech comes bit by bit, for which servers have a field each; the words that a
+// transcription should know how to spell; as objects OpenAI's form of an answer (text) and
+// a prompt that is kept there. Where no API is known it may.
+func (c *benchCmd) means(field string, value any) bool {
+	known, anyAPI := c.known(new(checker)), c.API+c.URL == ""
+	_, object := value.(map[string]any)
+	switch field {
+	case "stream":
+		return anyAPI || known == api.Speech
+	case "prompt":
+		return anyAPI || known == api.Transcription || object
+	case "text":
+		return object
+	}
+	return false
+}
+
+// inWorkload are what says in a workload file what those flags say.
+var inWorkload = map[string]string{ofPrompt: "input or file", "--output-tokens": "output", "--model": "models or --model"}
+
 // ofWorkload refuses such fields in a workload file, but for ignore_eos, which has no other
 // place there.
 func (c *benchCmd) ofWorkload(s *workload.Spec, check *checker) {
-	contents := []*workload.Content{&s.Content}
-	for i := range s.Mix {
-		contents = append(contents, &s.Mix[i].Content)
-	}
-	for _, content := range contents {
+	refuse := func(where string, content *workload.Content) {
 		for _, path := range c.written(content.Parameters) {
-			if path != "ignore_eos" {
-				check.addf("parameters of the workload: %s is a part of the request that the workload says (input, file, output, models), or --model and --no-stream: leave it out", path)
+			if flag := writtenByFlag[path]; path != "ignore_eos" {
+				check.addf("workload, %s: %s is set by %s: leave it out", where, path, cmp.Or(inWorkload[flag], flag))
 			}
 		}
+	}
+	refuse("parameters", &s.Content)
+	for i := range s.Mix {
+		refuse("mix."+s.Mix[i].Name+".parameters", &s.Mix[i].Content)
 	}
 }
 

@@ -110,12 +110,12 @@ func (c *compiler) when(w *When) {
 	shaped := w.Arrival != "" || w.Burstiness != 0
 	closed := w.Closed || w.Stages == "" && w.Rate == 0 && w.Concurrency > 0
 	c.refuse(shaped && w.Trace == nil && closed, "when.arrival", "arrival and burstiness belong to an open loop, which has a rate or stages of rates")
-	if w.Trace == nil {
-		return
-	}
-	c.refuse(shaped || w.Rate > 0 || w.Stages != "", "when.trace", "a trace has times of its own: leave out rate, stages, arrival and burstiness")
 	k := c.out.classes[0]
 	timed := k.source != nil && k.source.timed || k.recording != nil && k.recording.file.Timed
+	if w.Trace == nil || !(timed && len(c.out.classes) == 1) && c.out.Waits() && w.Trace.From == 0 && w.Trace.To == 0 {
+		return // of files without times the gaps within sessions are played faster, whatever the load is
+	}
+	c.refuse(shaped || w.Rate > 0 || w.Stages != "", "when.trace", "a trace has times of its own: leave out rate, stages, arrival and burstiness")
 	c.refuse(len(c.out.classes) > 1, "when.trace", "the times of a file are played where it is all that is sent, not as a part of a mix")
 	c.refuse(len(c.out.classes) == 1 && !timed, "when.trace", "there is no file whose times could be played")
 }

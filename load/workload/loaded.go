@@ -29,7 +29,9 @@ func (l *Loaded) ReadsAnswers() bool {
 // Waits reports whether requests wait for recorded gaps, which Speed hurries, whatever the
 // load is.
 func (l *Loaded) Waits() bool {
-	return slices.ContainsFunc(l.classes, func(c *class) bool { return c.recording != nil || c.source != nil && c.source.sessions != nil })
+	return slices.ContainsFunc(l.classes, func(c *class) bool {
+		return c != nil && (c.recording != nil || c.source != nil && c.source.sessions != nil)
+	})
 }
 
 // Sounds are the recordings that a workload sends, of each class; nil: words only.

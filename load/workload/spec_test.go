@@ -240,6 +240,23 @@ func TestCacheBust(t *testing.T) {
 	}
 }
 
+// Gaps within sessions are played faster whatever the load is, so that trace goes with any
+// where no times of a file are played.
+func TestSpeedOfSessions(t *testing.T) {
+	for _, text := range []string{
+		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}}",
+		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}, rate: 2, arrival: poisson}",
+		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}, concurrency: 2}",
+		"mix: [{name: a, share: 1, file: ../sessions/testdata/weka.json}, {name: b, share: 1, input: 1}]\nwhen: {trace: {speed: 4}, concurrency: 2}",
+	} {
+		yaml(t, text, Options{})
+	}
+	_, err := FromYAML("testdata/x.yaml", []byte("file: ../sessions/testdata/weka.json\nwhen: {trace: {from: 1s}}"), Options{})
+	if err == nil || !strings.Contains(err.Error(), "no file whose times could be played") {
+		t.Error(err)
+	}
+}
+
 // Everything that is wrong with a file is told at once, with its place.
 func TestSpecErrors(t *testing.T) {
 	text := `nmae: x
