@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +69,52 @@ func TestTranslationsParse(t *testing.T) {
 		args := slices.Concat(out.Args, []string{"--dry-run"})
 		if code := Main(args, &stdout, &stderr, func(string) (string, bool) { return "", false }); code != exitOK {
 			t.Errorf("%s\nbecame %q: exit code %d: %s", line, args, code, stderr.String())
+		}
+	}
+}
+
+// So is one that plays a file, and the workload files that are said to be written for it.
+func TestTranslationsOfFilesParse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("t.jsonl", `{"timestamp":0,"input_length":16,"output_length":4,"hash_ids":[1]}
+{"timestamp":2000,"input_length":16,"output_length":4,"hash_ids":[2]}
+`)
+	written, capped := regexp.MustCompile(`trace.yaml is yours to write: (\{.*\})`), regexp.MustCompile(`when: \{trace: \{\}, concurrency: \d+\}`)
+	for _, line := range []string{
+		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --custom-dataset-type mooncake_trace --request-rate 4 --arrival-smoothness 2",
+		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --custom-dataset-type mooncake_trace --user-centric-rate 2 --num-users 5 --replay-speedup 2",
+		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --fixed-schedule --concurrency 1,2 --request-rate-ramp-duration 5",
+		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --custom-dataset-type mooncake-trace --concurrency 64 --synthesis-speedup-ratio 2",
+		"vllm bench serve --base-url http://127.0.0.1:1 --model m --dataset-name timed_trace --dataset-path t.jsonl --num-prompts 2 --max-concurrency 8",
+		"python -m sglang.bench_serving --base-url http://127.0.0.1:1 --model m --dataset-name mooncake --dataset-path t.jsonl --num-prompts 2 --max-concurrency 8 --mooncake-slowdown-factor 2",
+	} {
+		out, err := translate.Of(strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(out.Notes, "\n")
+		text := `{file: "t.jsonl"}`
+		if found := written.FindStringSubmatch(notes); found != nil {
+			text = found[1]
+			write("trace.yaml", text)
+		}
+		runs := [][]string{out.Args}
+		if when := capped.FindString(notes); when != "" {
+			write("capped.yaml", strings.TrimSuffix(text, "}")+", "+when+"}")
+			runs = append(runs, slices.Clone(out.Args))
+			runs[1][slices.Index(out.Args, "--workload")+1] = "capped.yaml"
+		}
+		for _, args := range runs {
+			var stdout, stderr bytes.Buffer
+			args = slices.Concat(args, []string{"--dry-run"})
+			if code := Main(args, &stdout, &stderr, func(string) (string, bool) { return "", false }); code != exitOK {
+				t.Errorf("%s\nbecame %q: exit code %d: %s", line, args, code, stderr.String())
+			}
 		}
 	}
 }

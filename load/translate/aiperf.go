@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -142,7 +143,6 @@ func aiperfHeader(c *call, v string) {
 
 func aiperfRamp(c *call, v string) {
 	c.seconds("ramp", v)
-	c.note("the load grows within what is measured there, before it here")
 }
 
 func aiperfEntries(c *call, v string) {
@@ -217,14 +217,28 @@ func aiperfEnd(c *call) {
 	}
 	c.byDefault("warmup", "0", "warmup-request-count", "num-warmup-requests", "warmup-duration")
 	c.aiperfLengths()
-	streams, output := c.arg("concurrency"), c.arg("output-tokens")
+	streams, output, ramp := c.arg("concurrency"), c.arg("output-tokens"), c.arg("ramp")
+	if ramp != "" && !timed {
+		c.note("the load grows within what is measured there, before it here")
+	}
 	if timed {
-		c.unset("concurrency") // beside which times are ignored
+		c.sweeps = false // nothing is left of a list
+		if !c.has("concurrency") {
+			c.unset("concurrency")
+		}
+		c.atItsTimes()
+		if c.unset("ramp"); ramp != "" {
+			c.note("a ramp of %s: no equal here beside the times of a file", ramp)
+		}
 		if c.unset("output-tokens"); output != "" {
 			c.note("--osl %s: no equal here beside the times of a file; a record's own length goes before it there too", output)
 		}
-		c.note("turns of a session_id wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", c.arg("workload"))
-		c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s: beside times it is a cap there, and has no equal here", streams)
+		if file := c.arg("workload"); file == "" {
+			c.note("--fixed-schedule: name the file with --workload")
+		} else {
+			c.note("records of one session_id or chat wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", file)
+			c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s", cmp.Or(streams, "1"))
+		}
 	} else if c.has("input-file") {
 		switch kind := strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_"); kind {
 		case "multi_turn", "inputs_json", "dag_jsonl":
@@ -247,24 +261,27 @@ func aiperfEnd(c *call) {
 }
 
 // aiperfTimed reports whether the times of a file are played: where that is asked for, and
-// unasked of a trace with a timestamp in its first record.
+// unasked of a trace with a timestamp in its first record. Both refuse a rate and users,
+// so that these can only be meant for a file without times.
 // Source: _maybe_auto_promote_trace in config/flags/_converter_profiling.py.
 func (c *call) aiperfTimed() bool {
-	if c.has("fixed-schedule") {
-		return true
-	}
+	timed := c.has("fixed-schedule")
 	switch strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_") {
 	case "mooncake_trace", "bailian_trace", "baseten_trace":
-		return c.has("input-file") && !c.has("no-fixed-schedule", "scenario")
+		timed = timed || c.has("input-file") && !c.has("no-fixed-schedule", "scenario")
 	}
-	return false
+	if timed && c.has("request-rate", "user-centric-rate") {
+		c.note("the times of a file with a rate or users beside them are refused there; here these set the times aside: leave them out to have the times played")
+		return false
+	}
+	return timed
 }
 
 // aiperfLengths are a mean and a deviation a side, a range about the mean, or shares of pairs.
 func (c *call) aiperfLengths() {
 	input := c.or("550", "isl", "synthetic-input-tokens-mean", "prompt-input-tokens-mean")
 	output := c.or("", "osl", "output-tokens-mean", "prompt-output-tokens-mean")
-	c.sweeps = c.sweeps || strings.Contains(input+output, ",")
+	c.sweeps = c.sweeps || strings.Contains(output, ",") || !c.has("input-file") && strings.Contains(input, ",")
 	if output == "" && !c.has("input-file", "seq-dist", "sequence-distribution") {
 		c.answers()
 	}

@@ -318,12 +318,18 @@ func (c *call) traceFile(unit, block string) {
 	c.note("trace.yaml is yours to write: {file: %q, time_in: %s%s}", file, unit, block)
 }
 
-// atItsTimes takes the streams from a load that is played by a file's times, which
-// streams set aside here.
+// atItsTimes takes the streams from a load that is played by a file's times, which the
+// flag sets aside here; in a workload file they are the cap that they are there.
 func (c *call) atItsTimes() {
-	if streams := c.arg("concurrency"); streams != "" {
-		c.unset("concurrency")
-		c.note("a concurrency of %s: no equal here; beside the times of a file it is a cap there", streams)
+	streams := c.arg("concurrency")
+	if streams == "" {
+		return
+	}
+	c.unset("concurrency")
+	most, more, _ := strings.Cut(streams, ",")
+	c.note("--concurrency would set the file's times aside; beside them it is a cap: when: {trace: {}, concurrency: %s} beside file: in a workload file", most)
+	if more != "" {
+		c.note("--concurrency %s: a run for each there; here with a workload file of its own", streams)
 	}
 }
 
