@@ -43,10 +43,31 @@ func fitsMooncake(names []string) bool {
 	return (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
 }
 
-// fitsAIPerf: AIPerf's own records of one turn. Source: SingleTurn and MooncakeTrace in
+// fitsAIPerf: AIPerf's own records of one turn. A column that we read and AIPerf does not,
+// as max_tokens or time, makes them ours. Source: SingleTurn and MooncakeTrace in
 // aiperf/dataset/loader/models.py of 0.13.0.
 func fitsAIPerf(names []string) bool {
-	return hasAny("timestamp", "delay", "session_id")(names) && hasAny("text", "messages")(names) && !hasAny("input_length", "text_input", "hash_ids")(names)
+	if !hasAny("timestamp", "delay", "session_id")(names) {
+		return false
+	}
+	own := hasAny("text", "messages")(names) && !hasAny("input_length", "text_input", "hash_ids")(names) && !foreign(names)
+	return own || slices.Contains(names, records.Payload)
+}
+
+// foreign reports whether a column is one of those that we read and AIPerf does not.
+func foreign(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		switch name {
+		case "timestamp", "session_id", "text", "text_input", "messages", "input_length", "output_length", "hash_ids":
+			return false
+		}
+		for _, of := range fields {
+			if slices.Contains(of, name) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func hasAny(want ...string) func([]string) bool {

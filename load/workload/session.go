@@ -24,6 +24,9 @@ func (s *source) group() error {
 		if err == io.EOF {
 			break
 		}
+		if err == nil {
+			err = s.certain(i, &e)
+		}
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ type source struct {
 	delayed  bool    // some record has a delay after its session's record before it
 	speed    float64 // at which times are played; 0: 1
 	supposed bool    // that times are in milliseconds: only the columns' names say so
-	guessed  bool    // and nothing in the first record is Mooncake's alone
+	guessed  bool    // and nothing in the first record is Mooncake's or AIPerf's alone
 
 	hashSeed maphash.Seed
 }
@@ -85,16 +85,35 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 			return nil, fmt.Errorf("%s: %w", file.Name, inAnotherUnit(strconv.FormatFloat(x, 'f', -1, 64), since))
 		}
 	}
-	s.guessed = s.timed && since == "" && s.vague(&e)
+	s.guessed = since == "" && s.vague(&e, first.Names())
 	s.answers = e.check != nil
 	s.lengths = e.messages == nil && e.turns == nil
 	return s, nil
 }
 
 // vague reports whether a record's times are in milliseconds as far as anybody knows, and
-// have columns that others have too: lengths alone, a text alone.
-func (s *source) vague(e *entry) bool {
-	return s.supposed && e.hashes == nil && (e.messages == nil || s.format.name == "aiperf" && !e.output.OK())
+// have columns that others have too: lengths alone, a text alone, or some that are not AIPerf's.
+func (s *source) vague(e *entry, names []string) bool {
+	if !s.supposed || e.hashes != nil {
+		return false
+	}
+	if s.format.name == "aiperf" {
+		return !hasAny("output_length", records.Payload)(names)
+	}
+	return e.messages == nil || foreign(names)
+}
+
+// certain refuses a time that has a part of a millisecond where these are only guessed.
+// Delays of Mooncake's form are AIPerf's for certain.
+func (s *source) certain(i int64, e *entry) error {
+	at := e.at.Or(0)
+	if s.format.name == "aiperf" {
+		at += e.delay.Or(0)
+	}
+	if !s.guessed || at%time.Millisecond == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: the time or delay of record %d has a part of a millisecond, the unit of Mooncake's traces and AIPerf's files, whose columns these are: write time_in: s (GuideLLM's), or ms, beside file: in a workload file", s.file.Name, i+1)
 }
 
 // columnsOf says which columns are read and in which unit the times are; it returns the

@@ -64,8 +64,8 @@ func (s *source) times() iter.Seq2[time.Duration, error] {
 			if err == nil && !ok {
 				err = fmt.Errorf("%s: record %d has no time, the first one has", s.file.Name, i+1)
 			}
-			if err == nil && s.vague(&e) && at%time.Millisecond != 0 {
-				err = fmt.Errorf("%s: the time of record %d has a part of a millisecond, the unit of Mooncake's traces and AIPerf's files, whose columns these are: write time_in: s (GuideLLM's), or ms, beside file: in a workload file", s.file.Name, i+1)
+			if err == nil {
+				err = s.certain(i, &e)
 			}
 			if !yield(at-s.zero, err) || err != nil {
 				return

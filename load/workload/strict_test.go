@@ -284,6 +284,73 @@ func TestAIPerfsTurns(t *testing.T) {
 	}
 }
 
+// Only AIPerf's names make a file one in milliseconds: max_tokens, time and arrival_time are
+// not in its SingleTurn or MooncakeTrace. What can't be told is refused with a part of a
+// millisecond, and said without one, in sessions and of delays too.
+func TestNotAIPerfsNames(t *testing.T) {
+	const messages = `"messages":[{"role":"user","content":"hi"}]`
+	for _, c := range []struct {
+		name, first, more, time string
+		at                      string
+		want                    time.Duration // after the first; 0: refused
+		told                    bool
+	}{
+		{"our answers' length", messages + `,"max_tokens":5`, "", "timestamp", "4.5", 4500 * time.Millisecond, false},
+		{"our time", messages + `,"session_id":"a"`, "", "time", "4.5", 4500 * time.Millisecond, false},
+		{"our session", messages + `,"session_id":"a","max_tokens":5`, "", "arrival_time", "2", 2 * time.Second, false},
+		{"our text", `"prompt":"hi","session_id":"a"`, "", "timestamp", "4.5", 4500 * time.Millisecond, false},
+		{"messages, a part", messages, "", "timestamp", "4.5", 0, false},
+		{"messages, a part, a later length", messages, `,"max_tokens":5`, "timestamp", "4.5", 0, false},
+		{"messages", messages, "", "timestamp", "4", 4 * time.Millisecond, true},
+		{"AIPerf's length", messages + `,"output_length":5`, "", "timestamp", "4.5", 4500 * time.Microsecond, false},
+		{"its payload", `"payload":{"prompt":"hi","max_tokens":5}`, "", "timestamp", "4.5", 4500 * time.Microsecond, false},
+		{"neither's", `"text_input":"hi","output_length":5,"session_id":"a","model":"m"`, "", "time", "4.5", 0, false},
+		{"delays, a part", messages + `,"session_id":"a"`, "", "delay", "2.5", 0, false},
+		{"delays", messages + `,"session_id":"a"`, "", "delay", "2", 2 * time.Millisecond, true},
+		{"our delays", messages + `,"session_id":"a","max_tokens":5`, "", "delay", "2.5", 2500 * time.Millisecond, false},
+		{"Mooncake's delays", `"input_length":9,"session_id":"a"`, "", "delay", "2.5", 2500 * time.Microsecond, false},
+	} {
+		first := `{"` + c.time + `":0,`
+		if c.time == "delay" {
+			first = "{"
+		}
+		text := first + c.first + "}\n" + `{"` + c.time + `":` + c.at + "," + c.first + c.more + "}\n"
+		var last time.Duration
+		l, err := loadText(t, "x.jsonl", text)
+		if err == nil && c.time == "delay" {
+			it := l.Item(0)
+			last = it.Nth(1).Wait
+		} else if err == nil {
+			for at, e := range l.Times() {
+				last, err = at, e
+			}
+		}
+		if c.want == 0 {
+			if err == nil || !strings.Contains(err.Error(), "time_in: s") {
+				t.Errorf("%s: %s, %v, want it refused", c.name, last, err)
+			}
+			continue
+		}
+		if err != nil || last != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.name, last, err, c.want)
+			continue
+		}
+		if told := strings.Contains(strings.Join(l.Remarks(), "\n"), "taken for milliseconds"); told != c.told {
+			t.Errorf("%s: told %t, want %t", c.name, told, c.told)
+		}
+	}
+	// A later time of a session is looked at as its first.
+	w := filepath.Join(t.TempDir(), "w.yaml")
+	for name, text := range map[string]string{"x.jsonl": `{"timestamp":0,"session_id":"a",` + messages + "}\n" + `{"timestamp":4.5,"session_id":"a",` + messages + "}\n", "w.yaml": "file: x.jsonl\nsessions: true\n"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(w), name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Load(w, Options{Salt: "s"}); err == nil || !strings.Contains(err.Error(), "time_in: s") {
+		t.Error(err)
+	}
+}
+
 // What a record adds to its request is not what the record or the run says otherwise.
 func TestExtraIsBesideTheRequest(t *testing.T) {
 	for extra, word := range map[string]string{`{"temperature":0.5,"ignore_eos":true}`: "", `{"stream":false}`: "stream", `{"max_tokens":9}`: "max_tokens", `{"model":"other"}`: "model"} {

@@ -166,8 +166,8 @@ func (l *Loaded) Remarks() (out []string) {
 			}
 			out = append(out, "columns of the file that are not used: "+strings.Join(names, ", "))
 		}
-		if s.guessed {
-			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces and AIPerf's files; GuideLLM's are seconds, which time_in: s says in a workload file")
+		if s.guessed && (s.timed || s.delayed && s.sessions != nil && s.format.name == "aiperf") {
+			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces and AIPerf's files; GuideLLM's and other JSONL's are seconds, which time_in: s says in a workload file")
 		}
 		if s.named > 0 && s.sessions == nil {
 			out = append(out, "records name sessions, and each is sent on its own: with sessions: true in a workload file the turns of one wait for each other")

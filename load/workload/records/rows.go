@@ -64,10 +64,14 @@ func request(line map[string]any) map[string]any {
 				payload[name] = v
 			}
 		}
+		payload[Payload] = nil
 		return payload
 	}
 	return line
 }
+
+// Payload is a further column, of no value, of a record that stood in AIPerf's payload.
+const Payload = "(payload)"
 
 func kindOf(v any) string {
 	switch v.(type) {
