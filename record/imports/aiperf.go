@@ -195,6 +195,11 @@ func aiperfSummary(in *Input, m *run.Run) error {
 	t.Throughput.WindowS, t.Throughput.RequestsPerS = one("benchmark_duration"), one("request_throughput")
 	t.Throughput.SuccessOutputTPS, t.Throughput.SystemInOutTPS = one("output_token_throughput"), one("total_token_throughput")
 	t.counted(timeline.Opt[int64]{})
+	// Of the clock of its machine, in a zone that it does not tell. Source:
+	// exporters/metrics_json_exporter.py of 0.13.0.
+	if began, err := parseTime(text(o, "start_time")); err == nil {
+		m.Started = began.UTC()
+	}
 	aiperfLoad(t, o, &m.Load)
 	in.note("profile_export.jsonl, which stands beside the file, has every request")
 	return t.into(m)

@@ -64,7 +64,7 @@ func TestLoads(t *testing.T) {
 // When a run began: vLLM's date is that of its end, LoadGen's log and clocks that count from
 // 1970 tell it, and others do not.
 // Sources: vllm/benchmarks/serve.py 0.33, where the date is taken behind the benchmark; logs of
-// mlcommons-loadgen; the start of OpenTelemetry's spans.
+// mlcommons-loadgen; the start of OpenTelemetry's spans; a profile_export_aiperf.json of AIPerf 0.13.0.
 func TestWhenRunsBegan(t *testing.T) {
 	const requests = `"ttfts":[0.1],"itls":[[0.05]],"input_lens":[1],"output_lens":[2],"start_times":[7]`
 	for _, c := range []struct{ from, file, want string }{
@@ -73,6 +73,9 @@ func TestWhenRunsBegan(t *testing.T) {
 		{"vllm", `{` + requests + `}`, ""},
 		{"mlperf", ":::MLLOG {\"key\": \"test_datetime\", \"value\": \"2026-11-30T13:46:46Z\"}\n:::MLLOG {\"key\": \"result_mean_latency_ns\", \"value\": 5}\n:::MLLOG {\"key\": \"num_errors\", \"value\": 0}\n", "2026-11-30T13:46:46Z"},
 		{"aiperf", `{"metadata":{"request_start_ns":1700000000500000000,"request_end_ns":1700000001000000000,"benchmark_phase":"profiling"},"metrics":{}}`, "2023-11-14T22:13:20.5Z"},
+		{"aiperf", `{"schema_version":"1.4","request_latency":{"unit":"ms","avg":5},"telemetry_data":{"summary":{"start_time":"2026-11-29T20:44:10.5"}},"start_time":"2026-11-29T20:44:16.168869","end_time":"2026-11-29T20:44:20.146096"}`, "2026-11-29T20:44:16.168869Z"},
+		{"aiperf", `{"schema_version":"1.4","request_latency":{"unit":"ms","avg":5},"start_time":"2026-11-29T20:44:16"}`, "2026-11-29T20:44:16Z"}, // Python leaves out a fraction of 0
+		{"aiperf", `{"schema_version":"1.4","request_latency":{"unit":"ms","avg":5},"start_time":null}`, ""},
 		{"inference-perf", `[{"start_time":1000,"end_time":1002,"info":{"output_tokens":1,"output_token_times":[1001.5]}}]`, ""},
 		{"llm-d", llmd(`"end":"2025-11-05T18:16:40Z","duration":"PT16M40S"`, `"concurrency":1`), "2025-11-05T18:00:00Z"},
 		{"llm-d", llmd(`"start":"2025-11-05T17:00:00Z","end":"2025-11-05T18:16:40Z","duration":"PT16M40S"`, `"concurrency":1`), "2025-11-05T17:00:00Z"},
