@@ -90,7 +90,7 @@ func TestTranslationsOfFilesParse(t *testing.T) {
 		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --custom-dataset-type mooncake_trace --user-centric-rate 2 --num-users 5 --replay-speedup 2",
 		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --fixed-schedule --concurrency 1,2 --request-rate-ramp-duration 5",
 		"aiperf profile -m m -u http://127.0.0.1:1 --input-file t.jsonl --custom-dataset-type mooncake-trace --concurrency 64 --synthesis-speedup-ratio 2",
-		"vllm bench serve --base-url http://127.0.0.1:1 --model m --dataset-name timed_trace --dataset-path t.jsonl --num-prompts 2 --max-concurrency 8",
+		"vllm bench serve --base-url http://127.0.0.1:1 --model m --dataset-name timed_trace --dataset-path t.jsonl --num-prompts 2 --max-concurrency 8 --timed-trace-sec-multiplier 0.0010 --request-rate 4",
 		"python -m sglang.bench_serving --base-url http://127.0.0.1:1 --model m --dataset-name mooncake --dataset-path t.jsonl --num-prompts 2 --max-concurrency 8 --mooncake-slowdown-factor 2",
 	} {
 		out, err := translate.Of(strings.Fields(line))

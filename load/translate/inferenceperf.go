@@ -156,7 +156,8 @@ func (c *call) replaySessions() {
 		idle, _ := strconv.ParseFloat(c.or("60", "data.weka-trace-replay.trace-idle-gap-cap-seconds"), 64)
 		longest = min(longest, idle)
 	}
-	c.note("pauses are cut to %g s there; here they are played in full, but for max_gap: %gs beside file: in a workload file", longest, longest)
+	c.note("pauses are cut to %g s there; here they are played in full, but for max_gap: %gs beside file: in a workload file",
+		longest, max(longest, 0.001)) // a max_gap of 0 cuts none
 	c.note("each session is played once there; here they come again until --duration or --requests ends the run")
 	if c.arg("concurrency") == "0" {
 		c.unset("concurrency")

@@ -46,7 +46,7 @@ func TestVLLM(t *testing.T) {
 	testPeers(t, []peer{
 		{v, "--requests 1000|--concurrency 1000|--input-tokens 1024|--output-tokens 128|--ignore-eos|--warmup 0|--api openai-completions", "--parameters",
 			"arg_utils.py:30 num-prompts, :200 random lengths; serve.py main_async: random sets ignore_eos; num-warmups 0"},
-		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9 --no-oversample", "--prompts s.json|--output-tokens 9|#random order|#--no-oversample: no equal", "--ignore-eos", "serve.py main_async: output_len is every set's"},
+		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9 --no-oversample", "--prompts s.json|--output-tokens 9|#random order|#more than 1,024, or more than 2,048 with its answer, are left out|#--no-oversample: no equal", "--ignore-eos", "serve.py main_async: output_len is every set's; datasets.py is_valid_sequence"},
 		{v + "--dataset-name custom --dataset-path d.jsonl --disable-shuffle", "--prompts d.jsonl|--output-tokens 256", "#random order", "arg_utils.py custom-output-len 256"},
 		{v + "--dataset-name custom --dataset-path d.jsonl --custom-output-len -1", "--workload d.jsonl", "--output-tokens", "custom.py: -1 is the file's own"},
 		{v + "--served-model-name s --base-url http://h", "--model s|--tokenizer m", "--model m", "serve.py main_async: model_name is served_model_name, the tokenizer's is model"},
@@ -64,8 +64,10 @@ func TestVLLM(t *testing.T) {
 		{v + "--repetition-penalty 1.1 --frequency-penalty 0.2", `--parameters {"repetition_penalty": 1.1, "frequency_penalty": 0.2}`, "", "serve.py sampling_params"},
 		{v + "--num-prompts -1 --dataset-name spec_bench --dataset-path q.jsonl", "--workload q.jsonl|#--num-prompts -1", "--requests", "docs/benchmarking/cli.md"},
 		{v + "--backend sglang", "--api openai-completions", "", "endpoint_request_func.py: sglang is async_request_openai_completions"},
-		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --num-prompts 3 --timed-trace-sec-multiplier 0.001 --timed-trace-chunk-hash-size 512", `--workload trace.yaml|--requests 3|--ignore-eos|#{file: "tt.jsonl", time_in: ms, block: 512}`, "--concurrency|#no equal|#at once",
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --num-prompts 3 --timed-trace-sec-multiplier 0.001 --timed-trace-chunk-hash-size 512", `--workload trace.yaml|--requests 3|--ignore-eos|--speedup 1000|#{file: "tt.jsonl", time_in: s, block: 512}`, "--concurrency|#no equal|#at once",
 			"serve.py 0.33 main_async: self_timed, ignore_eos; datasets.py TimedTraceDataset"},
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --timed-trace-sec-multiplier 0.5 --request-rate 5 --burstiness 2", "--speedup 2|#a rate beside the times of a file is ignored", "--rate|--burstiness", "the same: timestamps × the multiplier are seconds"},
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --timed-trace-sec-multiplier 1e-3 --no-self-timed", "--concurrency 1000", "--speedup", "the same: no times are played"},
 		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --max-concurrency 8", `#time_in: s, block: 16}|#when: {trace: {}, concurrency: 8}`, "--concurrency", "the same: a multiplier of 1, 16 tokens a hash"},
 		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --no-self-timed --request-rate 4", "--rate 4", "#a cap", "the help of --self-timed"},
 		{v + "--unheard-of x --another", "#--unheard-of: no equal|#--another: no equal", "", "what isn't known is said"},
@@ -89,8 +91,8 @@ func TestBenchmarkServing(t *testing.T) {
 func TestSGLang(t *testing.T) {
 	const s = "python3 -m sglang.bench_serving "
 	testPeers(t, []peer{
-		{s, `bench http://localhost:30000|--api sglang|--ignore-eos|--requests 1000|--concurrency 1000|--warmup 1|--parameters {"sampling_params": {"temperature": 0}}|#--dataset-name sharegpt`, "--input-tokens",
-			"serving.py cli_main: port 30000, num-prompts 1000, warmup-requests 1, temperature 0.0, sharegpt"},
+		{s, `bench http://localhost:30000|--api sglang|--ignore-eos|--requests 1000|--concurrency 1000|--warmup 1|--parameters {"sampling_params": {"temperature": 0}}|#--dataset-name sharegpt`, "--input-tokens|#1,024",
+			"serving.py cli_main: port 30000, num-prompts 1000, warmup-requests 1, temperature 0.0, sharegpt; datasets/sharegpt.py leaves out what has less than 2 tokens alone"},
 		{s + "--backend vllm-chat --temperature 0.6 --top-p 0.9", `bench http://localhost:30000|--api openai-chat|--parameters {"temperature": 0.6, "top_p": 0.9}`, "", "serving.py run_benchmark: the table of ports has no vllm-chat, so 30000"},
 		{s + "--backend sglang-oai --disable-ignore-eos", "--api openai-completions", "--ignore-eos", "serving.py: ignore_eos is not disable_ignore_eos"},
 		{s + "--backend sglang-native", "#an ITL there is a chunk's gap shared by its tokens, and E2E", "#gap between chunks", "serving.py async_request_sglang_generate: adjust_itl"},
@@ -214,6 +216,8 @@ func TestInferencePerf(t *testing.T) {
 		{i + "--load.stages 1@4 --load.trace.file a.csv --data.type random --data.trace.file b.csv", "--workload b.csv|--stages 4s@1", "--workload a.csv", "load_generator.py: load.trace is of TRACE_REPLAY alone"},
 		{i + `--load.type trace_session_replay --load.stages [{"concurrent_sessions":0}] --data.type otel_trace_replay --data.otel_trace_replay.trace_files ["t.json"] --data.otel_trace_replay.max_wait_ms 2500`,
 			"--workload t.json|#max_gap: 2.5s|#all sessions are open at once", "--concurrency|#max-wait-ms: no equal", "config/datagen/replay.py: max_wait_ms; config/loadgen/config.py: 0 = all sessions"},
+		{i + `--load.type trace_session_replay --data.type otel_trace_replay --data.otel_trace_replay.trace_files ["t.json"] --data.otel_trace_replay.max_wait_ms 0`,
+			"#cut to 0 s there|#max_gap: 0.001s", "#max_gap: 0s", "the same: max_wait_ms, ge=0, cuts all pauses; docs/workloads.md: max_gap 0 cuts none"},
 		{i + `--api.headers {"X-A":"b"} --report.goodput.constraints {"ttft":0.2,"itl":0.02}`, "--header X-A: b|--objective ttft < 0.2s|#constraints itl: no equal", "", "docs/goodput.md: in seconds"},
 		{i + "--data.type random --data.output_distribution.variance 2500 --data.output_distribution.std_dev 0", "--output-tokens normal:512,50,min=10,max=1024", "", "common.py: std_dev = sqrt(variance)"},
 		{i + "--data.type random --data.input_distribution.type lognormal", "--input-tokens lognormal:512,200,min=10,max=1024|#from their least on there", "", "utils/distribution.py generate_distribution"},

@@ -95,13 +95,14 @@ func (c *call) serving(dataset string) string {
 		c.dataset(dataset)
 	case "timed_trace":
 		c.on("ignore-eos")
-		unit := map[string]string{"1": "s", "1.0": "s", "0.001": "ms", "1e-3": "ms", "1e-6": "us", "1e-9": "ns"}[c.or("1", "timed-trace-sec-multiplier")]
-		if unit == "" {
-			c.note("--timed-trace-sec-multiplier: no equal here but of seconds, milliseconds, microseconds and nanoseconds (time_in)")
-			unit = "s"
+		if x, err := strconv.ParseFloat(c.or("1", "timed-trace-sec-multiplier"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
+			c.set("speedup", fmt.Sprintf("%g", 1/x))
 		}
-		c.traceFile(unit, c.or("16", "timed-trace-chunk-hash-size"))
+		c.traceFile("s", c.or("16", "timed-trace-chunk-hash-size"))
 	default:
+		if dataset == "sharegpt" {
+			c.note("conversations whose first turn has less than 4 tokens or more than 1,024, or more than 2,048 with its answer, are left out there, and sent here")
+		}
 		if n := c.or("", "output-len"); n != "" {
 			c.set("output-tokens", n)
 		}
@@ -148,6 +149,9 @@ func (c *call) load() {
 	}
 	if c.selfTimed() {
 		c.atItsTimes()
+		if c.has("ramp-up-strategy") || c.or("inf", "request-rate") != "inf" {
+			c.note("a rate beside the times of a file is ignored there, and left out here")
+		}
 		return
 	}
 	if c.has("ramp-up-strategy") {
@@ -203,9 +207,6 @@ func (c *call) dataset(name string) {
 	case "sharegpt", "custom":
 		if !c.has("dataset-path") {
 			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", name)
-		}
-		if name == "sharegpt" {
-			c.note("of a conversation only the first turn is sent there, where it has 4 to 1,024 tokens, for an answer of the recorded length; here all turns are")
 		}
 		if !c.has("disable-shuffle") {
 			c.note("the set's texts are in random order there, and here in the file's")
