@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -11,8 +10,6 @@ import (
 	"strings"
 
 	"tokenmeter/reader/typeset"
-	"tokenmeter/record/metric"
-	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -98,7 +95,7 @@ func reasons(a, b *Facts) []Reason {
 	}
 	differ("workload", Refuse, a.Workload.Kind, b.Workload.Kind, "the prompts are of another kind: %s and %s")
 	differ("workload_source", Warn, base(a.Workload.Source), base(b.Workload.Source), "the prompts come from elsewhere: %s and %s")
-	la, lb := loadOf(a), loadOf(b)
+	la, lb := a.Load.Words(), b.Load.Words()
 	if other, vague := loadsDiffer(a, b); other {
 		add("load", Refuse, la, lb, fmt.Sprintf("the load differs: %s and %s", la, lb))
 	} else if (la == "") != (lb == "") {
@@ -178,41 +175,6 @@ func percentText(share float64) string {
 // tokensText is a length as programs read it: in values and in the names of groups.
 func tokensText(n float64) string { return strconv.FormatFloat(n, 'f', 0, 64) }
 
-// loadParts are what makes a load, each as a text; empty: there is none, or, of another
-// tool's file, nothing of it is known.
-func loadParts(l *run.Load) []string {
-	number := func(v timeline.Opt[float64], before, after string) string {
-		if x, ok := v.Get(); ok && x > 0 {
-			return before + strconv.FormatFloat(x, 'g', 6, 64) + after
-		}
-		return ""
-	}
-	streams, prefills, stages, arrival := "", "", l.Stages, l.Arrival
-	if n, ok := l.Concurrency.Get(); ok {
-		streams = metric.Plural(n, "stream")
-	}
-	if n, ok := l.PrefillConcurrency.Get(); ok {
-		prefills = "at most " + strconv.FormatInt(n, 10) + " before the first token"
-	}
-	if stages != "" {
-		stages = "stages " + stages
-	}
-	if l.Kind == "closed" {
-		arrival = ""
-	}
-	return []string{number(l.RatePerS, "", " requests/s"), stages, arrival, number(l.Speed, "", " times as fast"), streams,
-		number(l.PaceS, "at least ", " s between a user's requests"), prefills}
-}
-
-// loadOf is the load in one line.
-func loadOf(f *Facts) string {
-	if f.Load.Kind == "" {
-		return ""
-	}
-	parts := slices.DeleteFunc(loadParts(&f.Load), func(part string) bool { return part == "" })
-	return cmp.Or(strings.Join(parts, " "), f.Load.Kind)
-}
-
 // loadsDiffer reports whether two loads are known to differ, or else whether they may, as
 // one is of a file that doesn't tell all of it.
 func loadsDiffer(a, b *Facts) (differ, vague bool) {
@@ -220,7 +182,7 @@ func loadsDiffer(a, b *Facts) (differ, vague bool) {
 		return false, false
 	}
 	differ = a.Load.Kind != b.Load.Kind
-	pa, pb := loadParts(&a.Load), loadParts(&b.Load)
+	pa, pb := a.Load.Parts(), b.Load.Parts()
 	for i := range pa {
 		switch {
 		case pa[i] == pb[i]:

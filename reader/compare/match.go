@@ -165,7 +165,7 @@ func workloadOf(f *Facts) string {
 	if out, ok := f.OutputTokens.Mean.Get(); ok {
 		parts = append(parts, tokensText(out)+" out")
 	}
-	if load := loadOf(f); load != "" {
+	if load := f.Load.Words(); load != "" {
 		parts = append(parts, load)
 	}
 	return strings.Join(parts, ", ")

@@ -62,7 +62,7 @@ var groupers = map[string]func(*run.Run) string{
 	"model":    func(r *run.Run) string { return r.Target.Model },
 	"server":   func(r *run.Run) string { return r.Target.URL },
 	"name":     func(r *run.Run) string { return r.Name },
-	"load":     func(r *run.Run) string { return loadWords(&r.Load) },
+	"load":     func(r *run.Run) string { return r.Load.Words() },
 	"workload": func(r *run.Run) string { return workloadWords(&r.Workload) },
 	"all":      func(*run.Run) string { return "" },
 }

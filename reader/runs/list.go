@@ -61,7 +61,7 @@ type Value struct {
 func line(r *run.Run, figures []objective.Figure) Line {
 	l := Line{
 		Run: r.Dir, ID: r.ID, Name: r.Name, Started: r.Started, Partial: r.Partial, Version: r.Version,
-		URL: r.Target.URL, Model: r.Target.Model, Server: r.Target.Server, Load: loadWords(&r.Load),
+		URL: r.Target.URL, Model: r.Target.Model, Server: r.Target.Server, Load: r.Load.Words(),
 		Requests: r.Requests.Ended(), Verdict: r.Validity.Verdict, Tags: r.Tags,
 	}
 	_, _, l.Failed = r.Requests.Counts()

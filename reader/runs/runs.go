@@ -106,28 +106,6 @@ func Named(list []run.Run, name string) (*run.Run, error) {
 	return nil, fmt.Errorf("no run has the id, the folder or the name %q", name)
 }
 
-// loadWords say in a few letters how a run was loaded: "c=16", "5/s poisson".
-func loadWords(l *run.Load) string {
-	switch {
-	case l.Stages != "" && l.Kind == "closed":
-		return l.Stages + " streams"
-	case l.Stages != "":
-		return l.Stages + "/s"
-	case l.Arrival == "trace":
-		return fmt.Sprintf("trace ×%g", l.Speed.Or(1))
-	}
-	if c, ok := l.Concurrency.Get(); ok && l.Kind == "closed" {
-		if pace := l.PaceS.Or(0); pace > 0 {
-			return fmt.Sprintf("c=%d every %gs", c, pace)
-		}
-		return fmt.Sprintf("c=%d", c)
-	}
-	if rate, ok := l.RatePerS.Get(); ok {
-		return strings.TrimSpace(fmt.Sprintf("%g/s %s", rate, l.Arrival))
-	}
-	return l.Kind
-}
-
 // workloadWords say in a few letters what was sent: "256/128 tokens", a name.
 func workloadWords(w *run.Workload) string {
 	switch {

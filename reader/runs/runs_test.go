@@ -97,9 +97,9 @@ func TestGroups(t *testing.T) {
 	list := []run.Run{one, four, long, copied}
 	for kinds, want := range map[string]string{
 		"model":               "m one 3",
-		"model,load":          "m, c=1 one 1; m, c=4 long 2",
-		"load , workload":     "c=1 one 1; c=4 four 1; c=4, 8000/100 tokens long 1",
-		"model,load,workload": "m, c=1 one 1; m, c=4 four 1; m, c=4, 8000/100 tokens long 1",
+		"model,load":          "m, 1 stream one 1; m, 4 streams long 2",
+		"load , workload":     "1 stream one 1; 4 streams four 1; 4 streams, 8000/100 tokens long 1",
+		"model,load,workload": "m, 1 stream one 1; m, 4 streams four 1; m, 4 streams, 8000/100 tokens long 1",
 	} {
 		group, err := Grouping(kinds)
 		if err != nil {

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// Parts are what makes a load, each as a text and always in the same places: rate, stages,
+// arrival, speed, streams, pace, cap of prefills. Empty: there is none, or, of another
+// tool's file, nothing of it is known.
+func (l *Load) Parts() []string {
+	number := func(v timeline.Opt[float64], before, after string) string {
+		if x, ok := v.Get(); ok && x > 0 {
+			return before + strconv.FormatFloat(x, 'g', 6, 64) + after
+		}
+		return ""
+	}
+	closed := l.Kind == "closed"
+	streams, prefills, stages, arrival := "", "", l.Stages, l.Arrival
+	if n, ok := l.Concurrency.Get(); ok && closed {
+		streams = metric.Plural(n, "stream")
+	} else if ok {
+		streams = "at most " + strconv.FormatInt(n, 10) + " at once"
+	}
+	if n, ok := l.PrefillConcurrency.Get(); ok {
+		prefills = "at most " + strconv.FormatInt(n, 10) + " before the first token"
+	}
+	unit := " requests/s"
+	if closed {
+		arrival, unit = "", " streams"
+	}
+	if stages != "" {
+		stages = "stages " + stages + unit
+	}
+	return []string{number(l.RatePerS, "", " requests/s"), stages, arrival, number(l.Speed, "", " times as fast"), streams,
+		number(l.PaceS, "at least ", " s between a user's requests"), prefills}
+}
+
+// Words are the load in one line; empty where nothing of it is known.
+func (l *Load) Words() string {
+	if l.Kind == "" {
+		return ""
+	}
+	parts := slices.DeleteFunc(l.Parts(), func(part string) bool { return part == "" })
+	return cmp.Or(strings.Join(parts, ", "), l.Kind)
+}

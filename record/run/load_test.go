@@ -1,0 +1,29 @@
+package run
+
+import (
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// A load is told with all that makes it another, each with its unit: the levels of stages
+// are rates, or in a closed loop streams.
+func TestLoadWords(t *testing.T) {
+	n, x := timeline.Some[int64], timeline.Some[float64]
+	for want, l := range map[string]Load{
+		"":          {},
+		"open":      {Kind: "open"},
+		"2 streams": {Kind: "closed", Concurrency: n(2), Arrival: "closed"},
+		"2 streams, at most 1 before the first token":        {Kind: "closed", Concurrency: n(2), PrefillConcurrency: n(1)},
+		"1 stream, at least 0.5 s between a user's requests": {Kind: "closed", Concurrency: n(1), PaceS: x(0.5)},
+		"5 requests/s, poisson":                              {Kind: "open", RatePerS: x(5), Arrival: "poisson"},
+		"5 requests/s, constant, at most 3 at once":          {Kind: "open", RatePerS: x(5), Arrival: "constant", Concurrency: n(3)},
+		"stages 1s@5 requests/s, poisson":                    {Kind: "open", Stages: "1s@5", Arrival: "poisson"},
+		"stages 1s@5 streams":                                {Kind: "closed", Stages: "1s@5", Arrival: "closed"},
+		"trace, 2 times as fast, at most 3 at once":          {Kind: "open", Arrival: "trace", Speed: x(2), Concurrency: n(3)},
+	} {
+		if got := l.Words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
