@@ -56,6 +56,7 @@ const (
 	EndTimeoutTotal End = "timeout_total"
 	EndUser         End = "cancelled_user"
 	EndRunEnd       End = "cancelled_run_end"
+	EndLeftOpen     End = "left_open" // the reply was complete; we waited for its body's end, and ended it
 )
 
 // CutWords begin the message of a stream that ended because its connection was closed

@@ -119,9 +119,6 @@ func (m *meter) end(atNS int64, end timeline.End, trailer http.Header, cause err
 	at := m.us(atNS)
 	m.tl.CloseUS = timeline.Some(at)
 	m.guard(func() { m.stream.End(at, end, trailer, cause) })
-	if end == timeline.EndUser {
-		m.tl.Flags &^= timeline.LeftOpen // the client left when it had all, as OpenAI's do at [DONE]
-	}
 	m.tl.Events.Seal()
 	if m.tl.Events.Rest() != nil {
 		m.tl.Flags |= timeline.ArrivalsCapped

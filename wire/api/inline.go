@@ -187,7 +187,7 @@ func (d *openaiDecoder) inlined(s *Stream) {
 		}
 		t := d.inlineOf(ch.index)
 		apart := s.reasoned > 0 && !s.tl.Flags.Has(timeline.InlineReasoning) // the server knows thoughts
-		if ch.texts > 1 || s.form == whole || t.state == unmarked && apart {
+		if ch.texts > 1 || s.form == whole || ch.said.inThought || t.state == unmarked && apart {
 			t.state = inAnswer
 			continue
 		}

@@ -206,7 +206,8 @@ func TestOutcomes(t *testing.T) {
 		{"cut after the finish reason", 200, stream, events(content("a"), stopChunk), timeline.Cut, nil, timeline.OK, "", []string{"dirty_close", "no_done"}},
 		{"reset after the finish reason", 200, stream, good, timeline.Reset, reset, timeline.OK, "", []string{"dirty_close"}},
 		{"timeout after the finish reason", 200, stream, events(content("a"), stopChunk), timeline.EndTimeoutIdle, nil, timeline.OK, "", []string{"no_done"}},
-		{"cancelled after the terminator", 200, stream, good, timeline.EndUser, nil, timeline.OK, "", []string{"left_open"}},
+		{"cancelled after the terminator", 200, stream, good, timeline.EndUser, nil, timeline.OK, "", nil},
+		{"left open after the terminator", 200, stream, good, timeline.EndLeftOpen, nil, timeline.OK, "", []string{"left_open"}},
 		{"the run's end after the terminator", 200, stream, good, timeline.EndRunEnd, nil, timeline.OK, "", nil},
 		{"ended early (B39)", 200, stream, events(content("a")), timeline.EOF, nil, timeline.StreamTruncated, "ended without a finish reason", nil},
 		{"ended before any byte", 200, stream, "", timeline.EOF, nil, timeline.StreamTruncated, "before any data", nil},
@@ -306,8 +307,8 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("flag %s is missing from %v", name, tl.Flags.Names())
 				}
 			}
-			if c.end == timeline.EndRunEnd && tl.Flags.Has(timeline.LeftOpen) {
-				t.Error("the run's end is blamed on the server")
+			if (c.end == timeline.EndRunEnd || c.end == timeline.EndUser) && tl.Flags.Has(timeline.LeftOpen) {
+				t.Error("what we ended is blamed on the server")
 			}
 			if tl.CloseUS != timeline.Some(int64(30)) {
 				t.Errorf("close %v", tl.CloseUS)

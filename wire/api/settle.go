@@ -177,7 +177,7 @@ func (s *Stream) good(end timeline.End) {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {
-	case timeline.EOF, timeline.EndRunEnd: // the run's end may come before the body's
+	case timeline.EOF, timeline.EndRunEnd, timeline.EndUser: // ours may come before the body's: OpenAI's clients leave at [DONE]
 	case timeline.Cut, timeline.Reset:
 		tl.Flags |= timeline.DirtyClose
 	default:

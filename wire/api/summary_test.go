@@ -82,6 +82,7 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"OpenAI, by a gateway", "openai-chat", summaries(82, "64"), true},
 		{"as many events as tokens", "openai-responses", responses(64, 64), false},
 		{"with its marks", "openai-responses", responses(66, 64), false},
+		{"Gemini, OpenAI's path, with its marks", "openai-chat", []string{delta(`"content":"<thought>hm","extra_content":{"google":{"thought":true}}`), content("</thought>hi"), usage("500"), "[DONE]"}, true},
 		{"Gemini, OpenAI's path", "openai-chat", []string{delta(`"content":"hm","extra_content":{"google":{"thought":true}}`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"Gemini, hidden", "gemini", []string{`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6,"thoughtsTokenCount":500,"totalTokenCount":515}}`}, false},
 	} {
@@ -92,8 +93,8 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 			s.Head(1, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
 			s.Read(2, 0, []byte(events(c.events...)))
 			s.End(3, timeline.EOF, nil, nil)
-			if got := tl.Flags.Has(timeline.ReasoningSummary); tl.Outcome != timeline.OK || got != c.summary {
-				t.Errorf("%s %v, a summary: %v", tl.Outcome, tl.Error, got)
+			if got := tl.Flags.Has(timeline.ReasoningSummary); tl.Outcome != timeline.OK || got != c.summary || tl.Flags.Has(timeline.InlineReasoning) {
+				t.Errorf("%s %v, a summary: %v, %v", tl.Outcome, tl.Error, got, tl.Flags.Names())
 			}
 		})
 	}

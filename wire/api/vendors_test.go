@@ -535,6 +535,7 @@ func TestGeminisPromptIsEstimatedAtFirst(t *testing.T) {
 	}{
 		{[]string{`"promptTokenCount":78,"totalTokenCount":78`, `"promptTokenCount":33,"candidatesTokenCount":12,"totalTokenCount":45`}, `{"input":33,"output":12,"total":45}`},
 		{[]string{`"promptTokenCount":19,"totalTokenCount":19`, `"promptTokenCount":19,"totalTokenCount":19`, `"promptTokenCount":17,"candidatesTokenCount":22,"totalTokenCount":39`}, `{"input":17,"output":22,"total":39}`},
+		{[]string{`"promptTokenCount":100,"cachedContentTokenCount":64,"totalTokenCount":100`, `"promptTokenCount":90,"candidatesTokenCount":5,"totalTokenCount":95`}, `{"input":90,"cached":64,"output":5,"total":95}`},
 		{[]string{`"promptTokenCount":20,"candidatesTokenCount":2,"totalTokenCount":22`, `"promptTokenCount":17,"candidatesTokenCount":6,"thoughtsTokenCount":40,"totalTokenCount":63`}, `{"input":17,"output":46,"reasoning":40,"total":63}`},
 		{[]string{`"promptTokenCount":17,"candidatesTokenCount":6,"totalTokenCount":23`, `"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11`}, `{"input":17,"output":6,"total":23}`},
 		{[]string{`"promptTokenCount":17,"candidatesTokenCount":6,"totalTokenCount":23`, `"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0`}, `{"input":17,"output":6,"total":23}`},

@@ -77,5 +77,5 @@ var ends = map[string]timeline.End{
 	"timeout_ttft": timeline.EndTimeoutTTFT, "timeout_idle": timeline.EndTimeoutIdle,
 	"timeout_total": timeline.EndTimeoutTotal,
 	"cancelled":     timeline.EndUser, "cancelled_user": timeline.EndUser,
-	"cancelled_run_end": timeline.EndRunEnd,
+	"cancelled_run_end": timeline.EndRunEnd, "left_open": timeline.EndLeftOpen,
 }

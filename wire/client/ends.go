@@ -38,7 +38,7 @@ func (x *exchange) strike(limitNS int64, end timeline.End) verdict {
 	case x.mode == swallow:
 		return x.verdict // the connection is given up, the verdict stands
 	case x.enoughNS > 0:
-		x.end(x.enoughNS, timeline.EndUser, errors.New("the connection was left open after the reply's end"))
+		x.end(x.enoughNS, timeline.EndLeftOpen, errors.New("the connection was left open after the reply's end"))
 	case x.mode == deliver:
 		x.end(limitNS, end, x.c.limitName(end))
 	default:
