@@ -102,9 +102,10 @@ func TestNestedEventsTakeNoTime(t *testing.T) {
 		read := func(levels int) time.Duration {
 			var last []byte
 			for _, b := range []byte(c.open) {
-				if b == '{' || b == '[' {
+				switch b {
+				case '{', '[':
 					last = append([]byte(closing.Replace(string(b))), last...)
-				} else if b == ']' || b == '}' {
+				case ']', '}':
 					last = last[1:]
 				}
 			}

@@ -212,19 +212,19 @@ func (d *geminiDecoder) part() {
 // ones differ from one to another, and stay numbers.
 // Source: google/ai/generativelanguage/v1beta and google/cloud/aiplatform/v1, FinishReason,
 // BlockedReason and Modality
-func (c *scan) enum(names ...string) jsonscan.Text {
-	if c.Peek() == '"' {
-		t, _ := c.Text()
+func (s *scan) enum(names ...string) jsonscan.Text {
+	if s.Peek() == '"' {
+		t, _ := s.Text()
 		return t
 	}
-	from := c.Place()
-	switch n, ok := c.Integer(); {
+	from := s.Place()
+	switch n, ok := s.Integer(); {
 	case !ok:
 		return jsonscan.Text{}
 	case n >= 0 && n < int64(len(names)):
 		return jsonscan.Text{Raw: []byte(names[n])}
 	}
-	return jsonscan.Text{Raw: c.Since(from)}
+	return jsonscan.Text{Raw: s.Since(from)}
 }
 
 func (d *geminiDecoder) usage() {
