@@ -133,7 +133,12 @@ func choiceByJSON(c map[string]any, text *string) saidChoice {
 
 func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool) {
 	add(timeline.Text, d["content"])
-	for _, p := range append(array(d["content"]), d["content"]) {
+	parts := append(array(d["content"]), d["content"])
+	if isAnswer(object(d["content"])) {
+		add(timeline.Text, "\x00") // bytes of the source, not compared
+		parts = nil
+	}
+	for _, p := range parts {
 		if _, ok := p.(string); ok {
 			continue
 		}
@@ -172,6 +177,20 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 			kinds[timeline.Media] = true
 		}
 	}
+}
+
+// isAnswer reports whether an object in the place of the text is structured output: it has
+// no type of a part's, and members that no part has.
+func isAnswer(content map[string]any) bool {
+	if kind := []byte(str(content["type"])); isReasoning(kind) || isMedia(kind) || bytes.HasSuffix(kind, []byte("text")) || string(kind) == "refusal" {
+		return false
+	}
+	for name := range content {
+		if !slices.Contains([]string{"type", "text", "refusal", "summary"}, name) && !isMedia([]byte(name)) && !isReasoning([]byte(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // reasoningByJSON adds what an object holds under the names of reasoning.
@@ -367,6 +386,7 @@ var chunkSamples = []string{
 	`{"choices":null,"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":null}}`,
 	`{"x_groq":{"id":"r","usage":{"prompt_tokens":5,"queue_time":0.5}},"prompt_progress":{"total":3}}`,
 	`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}],"audio":{"data":"x"}}}]}`,
+	`{"choices":[{"delta":{"content":{"":""}}}]}`, `{"choices":[{"delta":{"content":{"title":"T","text":"a"}}}]}`, `{"choices":[{"delta":{"content":{"type":"text","text":"a","n":1}}}]}`,
 	`{"object":"error","message":"m"}`, `{"error":null}`, `{"error":{}}`, `{"error":""}`, `{"error":false}`, `{"error":[]}`,
 	`{"cho\u0069ces":[{"delta":{"content":"\ud83d\ude00"}}]}`, `{"choices":[{"message":{"function_call":{"arguments":{"a":1}}}}]}`,
 	`{"choices":[1,null,{"delta":7,"index":"x"}]}`, `[{"choices":[]}]`, `7`,
