@@ -240,7 +240,8 @@ func aiperfEnd(c *call) {
 			c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s", cmp.Or(streams, "1"))
 		}
 	} else if c.has("input-file") {
-		switch kind := strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_"); kind {
+		kind := c.aiperfSet()
+		switch kind {
 		case "multi_turn", "inputs_json", "dag_jsonl":
 			c.note("--custom-dataset-type %s: no equal here; --workload takes conversations as {\"messages\": …}, with turns, or sessions (docs/workloads.md)", kind)
 		case "random_pool":
@@ -249,7 +250,7 @@ func aiperfEnd(c *call) {
 		if output != "" {
 			c.note("--osl %s: a record's own length goes before it there, and behind it here", output)
 		}
-		if kind := c.or("", "custom-dataset-type"); c.arg("speedup") != "" && !strings.HasPrefix(kind, "weka") && !strings.HasPrefix(kind, "tracelab") {
+		if c.arg("speedup") != "" && !strings.HasPrefix(kind, "weka") && !strings.HasPrefix(kind, "tracelab") {
 			c.unset("speedup")
 			c.note("the file's times are not played, so that nothing is sped up")
 		}
@@ -260,13 +261,18 @@ func aiperfEnd(c *call) {
 	c.note("what is called inter_token_latency there is tpot here")
 }
 
+// aiperfSet is the kind of a file; empty where none is named.
+func (c *call) aiperfSet() string {
+	return strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_")
+}
+
 // aiperfTimed reports whether the times of a file are played: where that is asked for, and
 // unasked of a trace with a timestamp in its first record. Both refuse a rate and users,
 // so that these can only be meant for a file without times.
 // Source: _maybe_auto_promote_trace in config/flags/_converter_profiling.py.
 func (c *call) aiperfTimed() bool {
 	timed := c.has("fixed-schedule")
-	switch strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_") {
+	switch c.aiperfSet() {
 	case "mooncake_trace", "bailian_trace", "baseten_trace":
 		timed = timed || c.has("input-file") && !c.has("no-fixed-schedule", "scenario")
 	}
