@@ -72,9 +72,10 @@ func engineWords(s engines.Server) string {
 }
 
 // pathTells reports whether a URL names its API: an endpoint, or a base that
-// ends in a version as OpenAI's do.
+// ends in a version as OpenAI's do. One that ends in /api may be Ollama's own.
 func pathTells(raw string) bool {
-	return pathOf(raw) != "" || api.ProviderOf(hostOf(raw)) != nil
+	path := "/" + pathOf(raw)
+	return path != "/" && !strings.HasSuffix(path, "/api") || api.ProviderOf(hostOf(raw)) != nil
 }
 
 // model is the model that was named, or that the URL of the Realtime API names.

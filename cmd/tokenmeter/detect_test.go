@@ -39,6 +39,11 @@ func TestAPIOfURL(t *testing.T) {
 		"http://h:8000/v1/messages":             "anthropic",
 		"https://api.anthropic.com":             "anthropic",
 		"http://h:11434/api/generate":           "ollama-generate",
+		"http://localhost:11434/api":            "ollama-chat",
+		"https://ollama.com/api/":               "ollama-chat",
+		"https://ollama.com":                    "ollama-chat",
+		"https://ollama.com/v1":                 "",
+		"http://h:8080/api":                     "", // GETs tell
 	} {
 		var check checker
 		got := ""
@@ -78,10 +83,13 @@ func TestBenchFindsTheAPI(t *testing.T) {
 		name, says, api, model string
 		handler                http.HandlerFunc
 		flags                  []string
+		path                   string
 	}{
 		{"Ollama", "API ollama-chat: told by GET /api/version, as ollama 0.17.4 answers it (--api names another)",
-			"ollama-chat", "tiny:latest", ollamaLike, nil},
-		{"OpenAI's list", "API openai-chat: told by GET /v1/models (--api names another)", "openai-chat", "m", answerer, nil},
+			"ollama-chat", "tiny:latest", ollamaLike, nil, ""},
+		{"Ollama's own base", "API ollama-chat: told by GET /api/version, as ollama 0.17.4 answers it (--api names another)",
+			"ollama-chat", "tiny:latest", ollamaLike, nil, "/api"},
+		{"OpenAI's list", "API openai-chat: told by GET /v1/models (--api names another)", "openai-chat", "m", answerer, nil, ""},
 		{"nothing told", "API openai-chat: the default, no GET told which one the server speaks (--api names another)", "openai-chat", "m",
 			func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodGet {
@@ -89,18 +97,18 @@ func TestBenchFindsTheAPI(t *testing.T) {
 					return
 				}
 				answerer(w, r)
-			}, []string{"--model", "m"}},
+			}, []string{"--model", "m"}, ""},
 		{"not asked", "API openai-chat: the default, the server was not asked (--api names another)", "openai-chat", "m", answerer,
-			[]string{"--model", "m", "--preflight", "none"}},
-		{"named", "", "openai-chat", "m", answerer, []string{"--api", "openai-chat"}},
-		{"quiet", "", "ollama-chat", "tiny:latest", ollamaLike, []string{"--quiet"}},
+			[]string{"--model", "m", "--preflight", "none"}, ""},
+		{"named", "", "openai-chat", "m", answerer, []string{"--api", "openai-chat"}, ""},
+		{"quiet", "", "ollama-chat", "tiny:latest", ollamaLike, []string{"--quiet"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := httptest.NewServer(test.handler)
 			defer s.Close()
 			dir := filepath.Join(t.TempDir(), "run")
 			var stdout, stderr bytes.Buffer
-			args := append([]string{"bench", s.URL, "--prompt", "hi", "--requests", "2", "--warmup", "0", "--out", dir}, test.flags...)
+			args := append([]string{"bench", s.URL + test.path, "--prompt", "hi", "--requests", "2", "--warmup", "0", "--out", dir}, test.flags...)
 			if code := Main(args, &stdout, &stderr, os.LookupEnv); code != exitOK {
 				t.Fatalf("exit code %d: %s", code, stderr.String())
 			}

@@ -70,7 +70,7 @@ func (c *targetFlags) known(check *checker) *api.API {
 	if !api.Generates(path) {
 		check.addf("URL: %s answers with no tokens, or by an API that is not known: give the base of the server or the endpoint of a completion, or name what it speaks with --api", path)
 	}
-	if known := api.OfBase(path); known != nil {
+	if known := api.OfBase(hostOf(c.URL), path); known != nil {
 		return known
 	}
 	if p := api.ProviderOf(hostOf(c.URL)); p != nil && path == "/" {

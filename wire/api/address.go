@@ -33,6 +33,9 @@ func AddressOf(host, path, apiPath string) Address {
 	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
 		a.base = base
 	}
+	if a.base == "/api" && isOllama(host) {
+		a.base = "" // its OpenAI path lies beside it
+	}
 	p := ProviderOf(host)
 	a.base = p.base(host, a.base, apiPath)
 	op := cmp.Or(operationOf(a.base), p.operationOf(a.base), endOf(a.base))
@@ -253,9 +256,13 @@ func OfPath(path string) *API {
 }
 
 // OfBase tells the API that a base is named for, with or without a version behind
-// it: vendors and gateways have Anthropic's API at /anthropic. nil: none.
-func OfBase(path string) *API {
+// it: vendors and gateways have Anthropic's API at /anthropic, and Ollama calls /api
+// its own. nil: none.
+func OfBase(host, path string) *API {
 	segments := splitPath(path)
+	if len(segments) == 1 && segments[0] == "api" && isOllama(host) {
+		return OllamaChat
+	}
 	if endsInVersion(path) {
 		segments = segments[:len(segments)-1]
 	}
@@ -263,6 +270,14 @@ func OfBase(path string) *API {
 		return Anthropic
 	}
 	return nil
+}
+
+// isOllama reports whether a host is Ollama's, or has the port that Ollama listens on
+// where it isn't told another. Both have their API at /api, as its documents name the base.
+// Source: https://docs.ollama.com/api/introduction
+func isOllama(host string) bool {
+	p := ProviderOf(host)
+	return strings.HasSuffix(host, ":11434") || p != nil && p.API == OllamaChat.Name
 }
 
 // ModelOf is the model that the query of a URL names, Azure's by its deployment; empty: none.

@@ -10,7 +10,7 @@ func TestBasesAsPasted(t *testing.T) {
 		"": "", "/": "", "/v1": "", "/openai/v1": "", "/anthropics": "", "/anthropic/models": "",
 	} {
 		got := ""
-		if a := OfBase(path); a != nil {
+		if a := OfBase("h", path); a != nil {
 			got = a.Name
 		}
 		if got != want {

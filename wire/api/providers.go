@@ -82,6 +82,8 @@ var Providers = []*Provider{
 		Keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, Reads: "the usual counts"},
 	{Name: "Cohere", Hosts: []string{"api.cohere.com", "api.cohere.ai"}, URL: "https://api.cohere.com", API: "cohere", Keys: []string{"CO_API_KEY", "COHERE_API_KEY"},
 		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools"},
+	{Name: "Ollama", Hosts: []string{"ollama.com"}, URL: "https://ollama.com/api", API: "ollama-chat", Keys: []string{"OLLAMA_API_KEY"},
+		Reads: "`thinking`; the durations of its own work", Note: "with `/v1` behind the host: OpenAI's API"},
 	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
 		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API; with `/beta`: `openai-completions`"},
 	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},

@@ -119,7 +119,7 @@ var vendorStreams = map[string]vendorStream{
 }
 
 // sameStream are providers that stream as others of the table do. Bedrock's Converse is
-// in messages of Amazon's event stream: see TestVendorReplies. IBM's has no terminator: see
+// in messages of Amazon's event stream: see TestVendorReplies. Ollama's is lines: see TestNativeReplies. IBM's has no terminator: see
 // TestWatsonx.
 var sameStream = map[string]string{
 	"Azure OpenAI, deployments": "Azure OpenAI, v1", "Azure AI Foundry": "Azure OpenAI, v1", "Azure AI Foundry, models": "Azure OpenAI, v1",
@@ -127,7 +127,7 @@ var sameStream = map[string]string{
 	"Amazon Bedrock, Mantle": "Amazon Bedrock, OpenAI's path", "Amazon Bedrock, Converse": "",
 	"Anthropic on Vertex AI": "Anthropic", "Anthropic on Bedrock": "Anthropic",
 	"Mistral on Vertex AI": "Mistral", "IBM watsonx": "", "IBM watsonx, gateway": "OpenAI",
-	"Cohere, compatibility": "OpenAI", "GitHub Models": "OpenAI", "Zhipu, China": "Z.ai (Zhipu)",
+	"Cohere, compatibility": "OpenAI", "Ollama": "", "GitHub Models": "OpenAI", "Zhipu, China": "Z.ai (Zhipu)",
 }
 
 // Each provider of the table has a stream here.

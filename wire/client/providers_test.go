@@ -42,6 +42,7 @@ var chatPaths = map[string]string{
 	"Writer":                          "/v1/chat",
 	"Cohere, compatibility":           "/compatibility/v1/chat/completions",
 	"Cohere":                          "/v2/chat",
+	"Ollama":                          "/api/chat",
 	"DeepSeek":                        "/chat/completions",
 	"xAI":                             "/v1/chat/completions",
 	"Groq":                            "/openai/v1/chat/completions",
@@ -197,6 +198,8 @@ func mockReply(a *api.API) (contentType, body string) {
 		return events, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"w\"}]},\"finishReason\":\"STOP\"}]}\n\n"
 	case api.Cohere:
 		return events, "data: {\"type\":\"content-delta\",\"delta\":{\"message\":{\"content\":{\"text\":\"w\"}}}}\n\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"COMPLETE\"}}\n\n"
+	case api.OllamaChat:
+		return "application/x-ndjson", `{"message":{"content":"w"},"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n"
 	case api.Bedrock:
 		return "application/vnd.amazon.eventstream", amazonMessage("contentBlockDelta", `{"delta":{"text":"w"}}`) + amazonMessage("messageStop", `{"stopReason":"end_turn"}`)
 	}
@@ -282,6 +285,16 @@ func TestAddresses(t *testing.T) {
 		{"http://h/gw", "/v1beta/interactions", "/gw/v1beta/interactions", "/gw/v1beta/models"},
 
 		{"http://h:11434/v1", "/api/chat", "/api/chat", "/v1/models"},
+		// Ollama's own base. Source: docs.ollama.com/api/introduction
+		{"http://localhost:11434/api", "/api/chat", "/api/chat", "/v1/models"},
+		{"http://localhost:11434/api/", chat, "/v1/chat/completions", "/v1/models"},
+		{"http://localhost:11434/api", messages, "/v1/messages", "/v1/models"},
+		{"http://ollama.com/api", "/api/generate", "/api/generate", "/v1/models"},
+		{"http://ollama.com/api", chat, "/v1/chat/completions", "/v1/models"},
+		{"http://ollama.com/v1", chat, "/v1/chat/completions", "/v1/models"},
+		{"http://localhost:11434/team/api", chat, "/team/api/v1/chat/completions", "/team/api/v1/models"},
+		{"http://h/api", "/api/chat", "/api/chat", "/api/v1/models"},
+		{"http://h/api", chat, "/api/v1/chat/completions", "/api/v1/models"}, // of any other a prefix
 		{"http://h/ollama/api/generate", "/api/generate", "/ollama/api/generate", "/ollama/v1/models"},
 		{"http://h/tgi", "/generate_stream", "/tgi/generate_stream", "/tgi/v1/models"},
 		{"http://h/generate_stream", "/generate", "/generate", "/v1/models"},
@@ -326,6 +339,8 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h?key=k&tag=a&tag=b", "/v1/models?tag=c&flag&bad=%zz", "/v1/models?flag&bad=%zz&key=k&tag=a&tag=b"},
 		{"http://h/v1", "/health", "/health"},
 		{"http://h/v1", "/api/chat", "/api/chat"},
+		{"http://h:11434/api", "/api/chat", "/api/chat"},
+		{"http://h:11434/api", "/v1/chat/completions", "/v1/chat/completions"},
 		{"http://h/x", "/health", "/x/health"},
 		{"http://h/x", "/v1/chat/completions", "/x/v1/chat/completions"},
 		{"http://h/anthropic", "/v1/messages", "/anthropic/v1/messages"},
