@@ -57,7 +57,7 @@ func TestPlainProgress(t *testing.T) {
 func TestLiveView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &countingWriter{}
-		l := newLive(out, screen{terminal: true, moves: true, width: 60}, "bench  m @ h   32 streams, closed loop")
+		l := newLive(out, screen{terminal: true, moves: true, width: 60}, "bench  m @ h   closed loop of 32 streams")
 		for i := range 100 {
 			time.Sleep(50 * time.Millisecond)
 			l.show(snapshot(int64(i)))

@@ -329,14 +329,14 @@ func TestFewerConversationsThanStreams(t *testing.T) {
 // What a person reads while a run goes on is the load that is sent.
 func TestLoadWords(t *testing.T) {
 	for want, p := range map[string]Plan{
-		"8 streams, closed loop":                                       {},
-		"1 stream, closed loop":                                        {Load: Load{Concurrency: 1}},
-		"2.5 requests/s constant, open loop":                           {Load: Load{Rate: 2.5}},
-		"10 requests/s poisson, open loop, at most 4 in flight":        {Load: Load{Rate: 10, Arrival: "poisson", Concurrency: 4}},
-		"stages 1m0s@5,2m0s@5..50, open loop":                          {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 5, To: 5}, {For: 2 * time.Minute, From: 5, To: 50}}}},
-		"stages 1m0s@2..8 streams, closed loop":                        {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 2, To: 8}}, StagesClosed: true}},
-		"a trace at 2 times its speed, open loop":                      {Load: Load{Trace: &schedule.Trace{Speed: 2}}},
-		"a trace at 1 times its speed, open loop, at most 3 in flight": {Load: Load{Trace: &schedule.Trace{}, Concurrency: 3}},
+		"closed loop of 8 streams":                                 {},
+		"closed loop of 1 stream":                                  {Load: Load{Concurrency: 1}},
+		"open loop, 2.5 requests/s, constant":                      {Load: Load{Rate: 2.5}},
+		"open loop, 10 requests/s, poisson, at most 4 at once":     {Load: Load{Rate: 10, Arrival: "poisson", Concurrency: 4}},
+		"open loop, stages 1m0s@5,2m0s@5..50 requests/s, constant": {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 5, To: 5}, {For: 2 * time.Minute, From: 5, To: 50}}}},
+		"closed loop, stages 1m0s@2..8 streams":                    {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 2, To: 8}}, StagesClosed: true}},
+		"open loop, trace, 2 times as fast":                        {Load: Load{Trace: &schedule.Trace{Speed: 2}}},
+		"open loop, trace, at its own speed, at most 3 at once":    {Load: Load{Trace: &schedule.Trace{}, Concurrency: 3}},
 	} {
 		if got := p.LoadWords(); got != want {
 			t.Errorf("%q, want %q", got, want)

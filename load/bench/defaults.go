@@ -12,7 +12,6 @@ import (
 
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
-	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
@@ -271,22 +270,6 @@ func randomHex(bytes int) string {
 // LoadWords says what the load is, in a few words.
 func (p Plan) LoadWords() string {
 	p.settle()
-	kind, load := "closed loop", metric.Plural(int64(p.Concurrency), "stream")
-	if p.open() {
-		kind = "open loop"
-	}
-	switch {
-	case p.Trace != nil:
-		load = fmt.Sprintf("a trace at %g times its speed", cmp.Or(p.Trace.Speed, 1))
-	case len(p.Stages) > 0 && p.StagesClosed:
-		load = "stages " + p.Stages.String() + " streams"
-	case len(p.Stages) > 0:
-		load = "stages " + p.Stages.String()
-	case p.open():
-		load = fmt.Sprintf("%g requests/s %s", p.Rate, p.Arrival)
-	}
-	if p.open() && p.Concurrency > 0 {
-		kind += fmt.Sprintf(", at most %d in flight", p.Concurrency)
-	}
-	return load + ", " + kind
+	l := p.load()
+	return l.Line()
 }

@@ -24,7 +24,7 @@ func (r *runner) manifest(ready found) run.Run {
 		Environment: run.Environment(r.environment()),
 		Target: run.Target{URL: red.URL(p.Client.BaseURL), API: p.Client.API.Name,
 			Model: ready.model, Server: red.String(ready.server)},
-		Load: r.load(),
+		Load: p.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			Batch: info.Batch, PromptsUnique: info.UniquePrompts, PromptsMade: info.Made, OutputIsCap: !p.IgnoreEOS,
@@ -63,8 +63,8 @@ func (r *runner) environment() machine.Environment {
 	return *r.env
 }
 
-func (r *runner) load() run.Load {
-	p := r.plan
+// load is when requests are sent. The plan is settled.
+func (p *Plan) load() run.Load {
 	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival

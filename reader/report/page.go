@@ -208,7 +208,7 @@ func workload(r *run.Run) []view.Fact {
 	l.Add("API", r.Target.API)
 	l.Add("address", r.Target.URL)
 	l.Add("server", r.Target.Server)
-	l.Add("load", view.LoadWords(r))
+	l.Add("load", r.Load.Line())
 	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
 		l.Add("asked for", typeset.Plural(n, "request"))
 	}

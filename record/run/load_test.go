@@ -21,8 +21,30 @@ func TestLoadWords(t *testing.T) {
 		"stages 1s@5 requests/s, poisson":                    {Kind: "open", Stages: "1s@5", Arrival: "poisson"},
 		"stages 1s@5 streams":                                {Kind: "closed", Stages: "1s@5", Arrival: "closed"},
 		"trace, 2 times as fast, at most 3 at once":          {Kind: "open", Arrival: "trace", Speed: x(2), Concurrency: n(3)},
+		"trace, at its own speed":                            {Kind: "open", Arrival: "trace", Speed: x(1)},
+		"stages 1s@2,1s@4 streams":                           {Kind: "closed", Stages: "1s@2,1s@4", Concurrency: n(4)}, // its most
 	} {
 		if got := l.Words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A run's own line says which loop it is, and is empty where nobody knows.
+func TestLoadLine(t *testing.T) {
+	n, x := timeline.Some[int64], timeline.Some[float64]
+	for want, l := range map[string]Load{
+		"":                        {},
+		"closed":                  {Kind: "closed"},
+		"closed loop of 1 stream": {Kind: "closed", Concurrency: n(1)},
+		"closed loop of 8 streams, at most 2 before the first token":       {Kind: "closed", Concurrency: n(8), PrefillConcurrency: n(2)},
+		"closed loop of 8 streams, at least 2 s between a user's requests": {Kind: "closed", Concurrency: n(8), PaceS: x(2)},
+		"closed loop, stages 4s@2,4s@4 streams":                            {Kind: "closed", Concurrency: n(4), Stages: "4s@2,4s@4"},
+		"open loop, stages 4s@2 requests/s, at most 3 at once":             {Kind: "open", Concurrency: n(3), Stages: "4s@2"},
+		"open loop, 5 requests/s, poisson":                                 {Kind: "open", RatePerS: x(5), Arrival: "poisson"},
+		"open loop, 5 requests/s, constant + 5 requests/s, poisson":        {Kind: "open", Together: []string{"5 requests/s, constant", "5 requests/s, poisson"}},
+	} {
+		if got := l.Line(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -29,6 +29,7 @@ func Merged(folders []*Folder) (Run, error) {
 	m.Tags = map[string]string{"merged": fmt.Sprint(len(folders))}
 	last := m.end()
 	var offsets, urls []string
+	var loads []*Load
 	began := earliest(folders)
 	var counted Counted
 	for i, f := range folders {
@@ -61,11 +62,11 @@ func Merged(folders []*Folder) (Run, error) {
 			if d := differences(&m, &r); len(d) > 0 {
 				return Run{}, fmt.Errorf("%s did not do what %s did: %s", f.Dir(), folders[0].Dir(), strings.Join(d, "; "))
 			}
-			m.Load.Concurrency = plus(m.Load.Concurrency, r.Load.Concurrency)
-			m.Load.Requests = plus(m.Load.Requests, r.Load.Requests)
-			m.Load.RatePerS = plus(m.Load.RatePerS, r.Load.RatePerS)
-			m.Load.Workers += r.Load.Workers
 			m.Partial = m.Partial || r.Partial
+		}
+		loads = append(loads, &r.Load)
+		if from := r.Tags["imported"]; from != "" { // by which it is known that not all is told
+			m.Tags["imported"] = from
 		}
 		if url := r.Target.URL; url != "" && !slices.Contains(urls, url) {
 			urls = append(urls, url)
@@ -87,6 +88,7 @@ func Merged(folders []*Folder) (Run, error) {
 	if v := m.Validity.Verdict; v != "" && v != first.Validity.Verdict {
 		m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("the worst of the runs alone is %s, and its machine is judged here", v)})
 	}
+	m.Load = together(loads)
 	m.Started, m.Finished = began, &last
 	m.Noticed = append(m.Noticed, metric.Warning{Name: "merged", Says: "put together by the machines' wall clocks: " + strings.Join(offsets, ", ") + ". A clock that is wrong shifts rates and concurrency, not latencies"})
 	return m, nil

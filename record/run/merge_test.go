@@ -252,3 +252,83 @@ func TestMergeReadsBeforeItReplaces(t *testing.T) {
 		t.Errorf("a broken table: %v", err)
 	}
 }
+
+// The load of a merged run is what all its machines sent, and where that is no one load,
+// what each did: it is never that of one of them.
+func TestMergedLoad(t *testing.T) {
+	n, x := timeline.Some[int64], timeline.Some[float64]
+	open := func(change func(*Load)) Load {
+		l := Load{Kind: "open", Arrival: "constant"}
+		change(&l)
+		return l
+	}
+	rate := func(r float64, arrival string) Load {
+		return Load{Kind: "open", Arrival: arrival, RatePerS: x(r)}
+	}
+	stages := func(s string) Load { return open(func(l *Load) { l.Stages = s }) }
+	trace := func(speed float64) Load { return Load{Kind: "open", Arrival: "trace", Speed: x(speed)} }
+	streams := func(k int64, change func(*Load)) Load {
+		l := Load{Kind: "closed", Arrival: "closed", Concurrency: n(k)}
+		if change != nil {
+			change(&l)
+		}
+		return l
+	}
+	paced := func(l *Load) { l.PaceS = x(0.3) }
+	capped := func(l *Load) { l.PrefillConcurrency = n(1) }
+	for _, c := range []struct {
+		of   []Load
+		want string
+	}{
+		{[]Load{rate(10, "constant"), rate(20, "constant")}, "30 requests/s, constant"},
+		{[]Load{rate(30, "constant"), rate(30, "poisson")}, "30 requests/s, constant + 30 requests/s, poisson"},
+		{[]Load{rate(30, "constant"), open(func(l *Load) { l.RatePerS, l.Concurrency = x(5), n(2) })}, "30 requests/s, constant + 5 requests/s, constant, at most 2 at once"},
+		{[]Load{stages("3s@10"), stages("3s@10")}, "stages 3s@20 requests/s, constant"},
+		{[]Load{stages("3s@10,1m0s@1..4"), stages("3s@40,1m0s@2"), stages("3s@0.5,1m0s@1")}, "stages 3s@50.5,1m0s@4..7 requests/s, constant"},
+		{[]Load{stages("3s@10"), stages("4s@10")}, "stages 3s@10 requests/s, constant + stages 4s@10 requests/s, constant"},
+		{[]Load{stages("3s@10"), stages("3s@10,1s@2")}, "stages 3s@10 requests/s, constant + stages 3s@10,1s@2 requests/s, constant"},
+		{[]Load{rate(5, "constant"), stages("3s@10")}, "5 requests/s, constant + stages 3s@10 requests/s, constant"},
+		{[]Load{trace(4), trace(4)}, "trace, 4 times as fast + trace, 4 times as fast"},
+		{[]Load{trace(6), trace(4)}, "trace, 4 times as fast + trace, 6 times as fast"},
+		{[]Load{streams(1, func(l *Load) { l.Stages = "3s@1" }), streams(8, func(l *Load) { l.Stages = "3s@8" })}, "stages 3s@9 streams"},
+		{[]Load{streams(4, nil), streams(4, nil), streams(2, nil)}, "10 streams"},
+		{[]Load{streams(4, paced), streams(4, paced)}, "8 streams, at least 0.3 s between a user's requests"},
+		{[]Load{streams(4, paced), streams(4, nil)}, "4 streams + 4 streams, at least 0.3 s between a user's requests"},
+		{[]Load{streams(4, capped), streams(4, capped)}, "8 streams, at most 2 before the first token"},
+		{[]Load{streams(4, capped), streams(4, nil)}, "4 streams + 4 streams, at most 1 before the first token"},
+	} {
+		var folders []*Folder
+		for _, l := range c.of {
+			folders = append(folders, half(t, 1, 0, func(m *Run) { m.Load = l }))
+		}
+		all := merged(t, folders...).Run()
+		if got := all.Load.Words(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// What is merged once more keeps what its parts did.
+func TestMergedLoadTwice(t *testing.T) {
+	of := func(arrival string) *Folder {
+		return half(t, 1, 0, func(m *Run) {
+			m.Load = Load{Kind: "open", Arrival: arrival, RatePerS: timeline.Some(1.0), DurationS: timeline.Some(9.0)}
+		})
+	}
+	all := merged(t, merged(t, of("poisson"), of("constant")), of("gamma")).Run()
+	if got, want := all.Load.Words(), "1 requests/s, constant + 1 requests/s, gamma + 1 requests/s, poisson"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if all.Load.RatePerS.Or(0) != 3 || all.Load.DurationS.Or(0) != 9 {
+		t.Errorf("the rate is %v, each went on for %v", all.Load.RatePerS, all.Load.DurationS)
+	}
+}
+
+// Of a file that another tool wrote not all is known, in a merged run neither.
+func TestMergeKeepsThatItWasImported(t *testing.T) {
+	from := func(tags map[string]string) *Folder { return half(t, 1, 0, func(m *Run) { m.Tags = tags }) }
+	m, err := Merged([]*Folder{from(map[string]string{"gpu": "l4"}), from(map[string]string{"imported": "vllm"})})
+	if err != nil || m.Tags["imported"] != "vllm" || m.Tags["gpu"] != "" {
+		t.Errorf("%v, %v", m.Tags, err)
+	}
+}

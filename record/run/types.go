@@ -167,6 +167,9 @@ type Load struct {
 	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
 	// PaceS is the least time between the starts of two requests of a user.
 	PaceS timeline.Opt[float64] `json:"pace_s"`
+	// Together are the loads of the runs that were merged, in words, where they don't add
+	// up to one load.
+	Together []string `json:"together,omitempty"`
 }
 
 // Workload is what was sent.

@@ -136,56 +136,10 @@ func what(r *run.Run) string {
 		parts = append(parts, "at "+typeset.Short(r.Target.URL, 160))
 	}
 	text := strings.Join(parts, " ")
-	if load := LoadWords(r); load != "" {
+	if load := r.Load.Line(); load != "" {
 		text += ", " + load
 	}
 	return strings.TrimPrefix(text, ", ")
-}
-
-// LoadWords says how requests were sent: "closed loop of 8 streams"; empty where it is
-// not known.
-func LoadWords(r *run.Run) string {
-	text := loop(r)
-	if s, ok := r.Load.PaceS.Get(); ok {
-		text += ", at least " + typeset.Span(s*1e3, typeset.Digits{Round: true}) + " between a user's requests"
-	}
-	if n, ok := r.Load.PrefillConcurrency.Get(); ok {
-		text += fmt.Sprintf(", at most %s before the first token", typeset.Count(n))
-	}
-	return text
-}
-
-func loop(r *run.Run) string {
-	streams, hasStreams := r.Load.Concurrency.Get()
-	perS, hasRate := r.Load.RatePerS.Get()
-	switch {
-	case r.Load.Kind == "closed" && r.Load.Stages != "":
-		return "closed loop, stages " + r.Load.Stages + " streams"
-	case r.Load.Kind == "closed" && hasStreams:
-		return "closed loop of " + typeset.Plural(streams, "stream")
-	case hasRate:
-		text := strings.TrimSpace(fmt.Sprintf("open loop, %s requests/s %s", typeset.Rate(perS), r.Load.Arrival))
-		if hasStreams {
-			text += fmt.Sprintf(", at most %s at once", typeset.Count(streams))
-		}
-		return text
-	}
-	return loadOverTime(r)
-}
-
-// loadOverTime says what a load is that has no one rate.
-func loadOverTime(r *run.Run) string {
-	switch {
-	case r.Load.Arrival == "trace":
-		return fmt.Sprintf("trace, %s times as fast as recorded", typeset.Digits{}.Value(r.Load.Speed.Or(1)))
-	case r.Load.Stages != "":
-		text := "open loop, stages " + r.Load.Stages + " requests/s"
-		if most, ok := r.Load.Concurrency.Get(); ok {
-			text += fmt.Sprintf(", at most %s at once", typeset.Count(most))
-		}
-		return text
-	}
-	return r.Load.Kind
 }
 
 // facts are the lines of the table that are no latencies.
