@@ -69,10 +69,5 @@ func secretFlag(flag string) bool {
 	if strings.HasSuffix(name, "-env") || strings.HasSuffix(name, "-file") {
 		return false
 	}
-	switch name {
-	case "key", "api-key", "apikey", "token", "auth-token", "access-token", "bearer-token",
-		"bearer", "password", "secret", "auth":
-		return true
-	}
-	return strings.HasSuffix(name, "-api-key") || strings.HasSuffix(name, "-password") || strings.HasSuffix(name, "-secret")
+	return name == "key" || name == "bearer" || SensitiveField(name)
 }

@@ -20,9 +20,9 @@ func SensitiveHeader(name string) bool {
 		return true
 	}
 	switch last := words[len(words)-1]; last {
-	case "auth", "authorization", "authentication", "bearer", "cookie", "pass", "pat", "pwd", "sid", "sig", "subscriptionkey":
+	case "auth", "authorization", "authentication", "bearer", "cookie", "pass", "pat", "sid", "sig":
 		return true
-	case "session": // alone, as logins have it; DESKTOP_SESSION and X-Session-ID name one
+	case "code", "license", "licence", "session", "sign": // alone, as functions of Azure, activations and logins have them; DESKTOP_SESSION names one
 		return len(words) == 1 || len(words) == 2 && words[0] == "x"
 	case "key":
 		return len(words) == 1 || !slices.Contains(dataKeys, words[len(words)-2])
@@ -46,13 +46,23 @@ func SensitiveField(name string) bool {
 	case "auth", "authorization", "token":
 		return true
 	}
-	return holdsSecret(words) || endsWithAny(name, "accesstoken", "apitoken", "authtoken", "bearertoken", "refreshtoken", "securitytoken", "sessiontoken")
+	return holdsSecret(words) || endsWithAny(name, "accesstoken", "apitoken", "authtoken", "bearertoken", "hftoken", "idtoken", "refreshtoken", "securitytoken", "sessiontoken")
 }
 
-// holdsSecret reports whether a name of these words is that of a secret wherever it stands.
+// parts are in names of secrets wherever they stand, written as one word.
+var parts = []string{"apikey", "appkey", "appcode", "authkey", "authcode", "accesskey", "accountkey", "consumerkey", "licensekey", "licencekey", "masterkey",
+	"privatekey", "signingkey", "subscriptionkey", "secret", "password", "passwd", "passphrase", "passcode", "passkey", "credential"}
+
+// short are names of secrets of their own, or the last word of one: an access key and
+// its secret key as Baidu, Huawei and Volcengine write them, a key that was shared before.
+var short = []string{"ak", "sk", "psk", "pwd"}
+
+// holdsSecret reports whether a name of these words is that of a secret wherever it
+// stands, in a header, a query or a field alike.
 func holdsSecret(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(proofs, word) }) ||
-		containsAny(strings.Join(words, ""), "apikey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "accesskey", "privatekey")
+	return len(words) > 0 && slices.Contains(short, words[len(words)-1]) ||
+		slices.ContainsFunc(words, func(word string) bool { return slices.Contains(proofs, word) }) ||
+		containsAny(strings.Join(words, ""), parts...)
 }
 
 // nameWords are the words of a name in small letters: of x-api-key and of xApiKey alike.

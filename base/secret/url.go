@@ -1,11 +1,9 @@
 package secret
 
-import "strings"
-
-// sensitiveParam reports whether a query parameter's value is a secret by its name.
-func sensitiveParam(name string) bool {
-	return strings.EqualFold(name, "code") || SensitiveHeader(name)
-}
+import (
+	"net/url"
+	"strings"
+)
 
 // forEachURLSecret calls yield with the place of every secret in rawURL: a
 // password (or a lone user name) before the host, and suspicious query values.
@@ -36,11 +34,17 @@ func forEachURLSecret(rawURL string, yield func(from, to int)) {
 		if end < pos {
 			end = len(rawURL)
 		}
-		if name, value, ok := strings.Cut(rawURL[pos:end], "="); ok && value != "" && sensitiveParam(name) {
+		if name, value, ok := strings.Cut(rawURL[pos:end], "="); ok && value != "" && sensitiveParameter(name) {
 			yield(end-len(value), end)
 		}
 		pos = end + 1
 	}
+}
+
+// sensitiveParameter sees through the escapes of a name: api%5Fkey is one.
+func sensitiveParameter(name string) bool {
+	plain, err := url.QueryUnescape(name)
+	return SensitiveHeader(name) || err == nil && SensitiveHeader(plain)
 }
 
 // RedactURL masks the password before the host and suspicious query values;

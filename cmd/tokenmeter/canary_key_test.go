@@ -21,6 +21,7 @@ import (
 // key, so only what is known of them can hide them.
 var canaryKeys = map[string]string{
 	"environment": "canary-Environment-Qx7", "header": "canary-Header-Wz8", "query": "canary-Query-Rt9",
+	"short query": "canary-Short-Mn4", "signature": "canary-Signature-Gh6",
 	"Amazon's secret": "canary-Secret-Lk2", "Amazon's session": "canary-Session-Pv5",
 }
 
@@ -103,7 +104,7 @@ func TestCanaryKeys(t *testing.T) {
 		v, ok := map[string]string{"CANARY": canaryKeys["environment"], "GITHUB_STEP_SUMMARY": dir + "-summary.md"}[name]
 		return v, ok
 	}
-	for _, args := range everyOutput(server.URL+"?key="+canaryKeys["query"], dir, "--api-key-env", "CANARY", "--header", "X-Auth-Token: "+canaryKeys["header"]) {
+	for _, args := range everyOutput(server.URL+"?key="+canaryKeys["query"]+"&sk="+canaryKeys["short query"]+"&sig="+canaryKeys["signature"], dir, "--api-key-env", "CANARY", "--header", "X-Auth-Token: "+canaryKeys["header"]) {
 		var stdout, stderr bytes.Buffer
 		code := Main(args, &stdout, &stderr, env)
 		if code != exitOK && args[0] != "doctor" {
