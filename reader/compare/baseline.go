@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
 )
 
@@ -27,6 +28,8 @@ type baselineFile struct {
 	Saved  time.Time      `json:"saved"`
 	Runs   []baselineRun  `json:"runs"`
 	Pools  []baselinePool `json:"pools,omitempty"`
+	// Checksum is that of the rest, and the last field; older files have none.
+	Checksum string `json:"checksum,omitempty"`
 }
 
 // baselinePool is a pool of the runs at these places of the list.
@@ -95,6 +98,11 @@ func WriteBaseline(w io.Writer, g Group, saved time.Time, gates ...Gate) error {
 	if len(workloads) > 1 {
 		pool(g.Runs)
 	}
+	sum, err := run.Seal(&file)
+	if err != nil {
+		return err
+	}
+	file.Checksum = sum
 	data, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
 		return err

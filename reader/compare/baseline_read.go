@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
 )
 
@@ -35,17 +36,20 @@ func ReadBaseline(r io.Reader) (Group, error) {
 		}
 		return Group{}, fmt.Errorf("%w: its schema is %q, this program reads %s%s", kind, clipped(file.Schema), BaselineSchema, says)
 	}
+	if !run.Intact(data) {
+		return Group{}, errors.New("damaged baseline: it is not as it was written (its checksum is of another content); take it again from where it was saved, or save it anew with --save-baseline")
+	}
 	g := Group{Name: file.Name}
 	for i, in := range file.Runs {
-		run := &Run{Facts: in.Facts, series: map[string]series{}}
+		r := &Run{Facts: in.Facts, series: map[string]series{}}
 		for key, s := range in.Series {
 			decoded, err := s.decode(key)
 			if err != nil {
 				return Group{}, fmt.Errorf("damaged baseline: run %d, %s: %w; save it anew with --save-baseline", i+1, clipped(key), err)
 			}
-			run.series[key] = decoded
+			r.series[key] = decoded
 		}
-		g.Runs = append(g.Runs, run)
+		g.Runs = append(g.Runs, r)
 	}
 	if len(g.Runs) == 0 {
 		return Group{}, fmt.Errorf("%w: it holds no run", ErrNoBaseline)

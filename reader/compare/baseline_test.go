@@ -2,9 +2,11 @@ package compare
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,37 @@ func TestReadBaselineRefuses(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 		if want := map[string]error{"empty": ErrNoBaseline, "other": ErrNoBaseline, "old": ErrOtherBaseline}[name]; want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// One flipped bit in a baseline is found, looked for at some hundreds of its bits and every
+// one of its end; how it is spaced is no damage, and one
+// of before there were sums is read.
+func TestBaselineFlippedBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	data, _ := saved(t, made.group("A", rng, 1, 60, 0))
+	for bit := range len(data) * 8 {
+		if bit%1009 != 0 && bit < (len(data)-40)*8 {
+			continue
+		}
+		flipped := bytes.Clone(data)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		if _, err := ReadBaseline(bytes.NewReader(flipped)); err == nil {
+			t.Errorf("bit %d of byte %d (%q) is taken", bit%8, bit/8, data[max(0, bit/8-20):min(len(data), bit/8+20)])
+		}
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, data); err != nil {
+		t.Fatal(err)
+	}
+	older := regexp.MustCompile(`,\s*"checksum": "crc32c:[0-9a-f]{8}"`).ReplaceAll(data, nil)
+	if bytes.Equal(older, data) {
+		t.Fatal("no checksum was written")
+	}
+	for name, text := range map[string][]byte{"in one line": compact.Bytes(), "with other ends of lines": bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")), "of an older program": older} {
+		if _, err := ReadBaseline(bytes.NewReader(text)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

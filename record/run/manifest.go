@@ -90,7 +90,7 @@ func readManifest(dir string) (*Run, error) {
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestFile, err)
 	}
-	if !intact(data) {
+	if !Intact(data) {
 		return m, errAltered
 	}
 	return m, nil

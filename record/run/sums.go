@@ -33,18 +33,25 @@ func sumOf(r io.Reader) (string, error) {
 	return fmt.Sprintf(sumForm, h.Sum32()), nil
 }
 
-// seal sets the checksum of the content as it is now, which does not depend on
-// how the file will be spaced.
+// seal sets the checksum of the content as it is now.
 func (r *Run) seal() error {
 	r.Checksum = ""
-	data, err := json.Marshal(r)
-	if err == nil {
-		r.Checksum = fmt.Sprintf(sumForm, crc32.Checksum(printable.JSON(data), castagnoli))
-	}
+	sum, err := Seal(r)
+	r.Checksum = sum
 	return err
 }
 
-// sealed is the sum at the end of a compact run.json. Its parts are looked for
+// Seal is the sum of v as JSON, which does not depend on how the file will be spaced. v
+// writes it as its last field, "checksum", which is left out as long as it is empty.
+func Seal(v any) (sum string, err error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(sumForm, crc32.Checksum(printable.JSON(data), castagnoli)), nil
+}
+
+// sealed is the sum at the end of a compact file. Its parts are looked for
 // each alone as well, so that a flipped bit in one of them does not make the
 // file look like an older one, which had none.
 var (
@@ -53,9 +60,9 @@ var (
 	sealValue = pattern.Lazy(`"crc32c:[0-9a-f]{8}"\}$`)
 )
 
-// intact reports whether the content of a run.json is as it was written; one
+// Intact reports whether the content of a file with a seal is as it was written; one
 // without a sum is taken as it is.
-func intact(data []byte) bool {
+func Intact(data []byte) bool {
 	var compact bytes.Buffer
 	if json.Compact(&compact, data) != nil {
 		return false
@@ -73,11 +80,18 @@ func intact(data []byte) bool {
 
 // verify compares the table, and what the server told of itself, with the sums that
 // the manifest has of them; a table without one with the sum that it has of itself. A
-// file that is not there was left out by whoever copied the folder.
+// file that is not there may have been left out by whoever copied the folder: it is
+// said, and without its records nobody knows what the run was.
 func (f *Folder) verify() error {
 	for _, name := range []string{tableFile, serverFile} {
 		want, by := f.run.Files[name], manifestFile
-		if name == tableFile && f.Table() == "" || name != tableFile && want == "" {
+		if name == tableFile && f.Table() == "" {
+			if want != "" && f.count == 0 {
+				f.damage("%s is missing, and with it every request; copy it again from where it was measured", name)
+			}
+			continue
+		}
+		if name != tableFile && want == "" {
 			continue
 		}
 		got, err := f.sum(name, func(file *os.File) (got string, err error) {
@@ -89,6 +103,7 @@ func (f *Folder) verify() error {
 			return got, err
 		})
 		if errors.Is(err, fs.ErrNotExist) {
+			f.note("%s is missing, which %s tells of; copy it again from where it was measured", name, manifestFile)
 			continue
 		}
 		if err != nil {

@@ -44,6 +44,18 @@ func TestFlippedBits(t *testing.T) {
 	if verdict := judged(dir); verdict != validity.Valid {
 		t.Errorf("without what the server told: %s", verdict)
 	}
+	missing(t, dir, serverFile)
+	table := filepath.Join(dir, tableFile)
+	if err := os.Rename(table, table+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if verdict := judged(dir); verdict != validity.Unknown {
+		t.Errorf("without its records: %s", verdict)
+	}
+	missing(t, dir, tableFile)
+	if err := os.Rename(table+".away", table); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(filepath.Join(dir, manifestFile)); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +76,19 @@ func TestFlippedBits(t *testing.T) {
 	}
 	if verdict := judged(dir); verdict != validity.Unknown {
 		t.Errorf("without run.json: %s", verdict)
+	}
+}
+
+// missing wants a note that a file is.
+func missing(t *testing.T, dir, name string) {
+	t.Helper()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if notes := strings.Join(f.Notes(), " "); !strings.Contains(notes, name+" is missing") {
+		t.Errorf("nobody says that %s is missing: %s", name, notes)
 	}
 }
 
@@ -123,7 +148,7 @@ func TestIntact(t *testing.T) {
 		`{"schema":"tokenmeter.run/v1","a":"b"`:  false,
 		`{"checksum":"crc32c:00000000","a":"b"}`: false,
 	} {
-		if got := intact([]byte(text)); got != want {
+		if got := Intact([]byte(text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
