@@ -64,9 +64,10 @@ func spanOf(tl *timeline.Timeline) (s choiceSpan) {
 }
 
 // addAudioFigures adds the figures of sound that came beside words, as a voice's does with its
-// transcript.
+// transcript. Where none of the tokens are the sound's, all that is no text is sound, be its
+// rate known or not (see atOnce).
 func addAudioFigures(tl *timeline.Timeline, v *Values) {
-	if tl.AudioRate.OK() {
+	if tokens, told := tl.Server["output_audio_tokens"]; tl.AudioRate.OK() || told && tokens == 0 {
 		s := sound(tl)
 		v.TTFAMS, v.StarvedMS, v.Starvations = s.TTFAMS, s.StarvedMS, s.Starvations
 	}

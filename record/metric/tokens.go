@@ -44,6 +44,9 @@ func count(tl *timeline.Timeline, s *seen) counted {
 	c := outputTokens(tl, s)
 	if !c.partly() {
 		c.events = s.n
+		if _, c.pictured = atOnce(tl, s); c.pictured {
+			c.events -= s.media
+		}
 	}
 	if n, ok := c.output.Get(); ok && !c.untold {
 		streamed := max(n-c.hidden-c.aside, 0)
@@ -101,7 +104,7 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 	}
 	c.hidden += tl.Usage.Rejected.Or(0)
 	c.aside += s.tail
-	if c.aside+c.hidden+c.beside == 0 && endOfText(tl, s, n) {
+	if c.aside+c.hidden+c.beside == 0 && endOfText(tl, s, &c, n) {
 		c.aside = 1
 	}
 	c.short = n-c.hidden-c.aside < c.events
@@ -116,14 +119,14 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 
 // atOnce are the tokens of pictures, and of sound that came whole in one event, as the
 // server told them; apart says that the events that brought them hold none of S. Sound
-// that comes as it is made is streamed. OpenAI's Responses API counts the tokens of its
-// pictures nowhere.
+// that comes as it is made is streamed, unless none of its tokens are counted: those of
+// vLLM-Omni are 0. OpenAI's Responses API counts the tokens of its pictures nowhere.
 func atOnce(tl *timeline.Timeline, s *seen) (tokens int64, apart bool) {
-	n := tl.Server["output_image_tokens"]
-	if s.media == 1 {
-		n += tl.Server["output_audio_tokens"]
+	n, told := tl.Server["output_image_tokens"]
+	if sound, heard := tl.Server["output_audio_tokens"]; s.media == 1 || sound == 0 {
+		n, told = n+sound, told || heard
 	}
-	return int64(n), s.media > 0 && (n > 0 || tl.API == "openai-responses")
+	return int64(n), s.media > 0 && (told || tl.API == "openai-responses")
 }
 
 // endOfText reports whether one of n tokens is the one that ends the text, where nothing
@@ -132,7 +135,7 @@ func atOnce(tl *timeline.Timeline, s *seen) (tokens int64, apart bool) {
 // and Ollama count that token. With any other surplus nobody knows.
 // Source: SGLang's output_ids, numPredicted in Ollama's runner.go, n_decoded in llama.cpp's
 // server, generated_tokens of TGI.
-func endOfText(tl *timeline.Timeline, s *seen, n int64) bool {
+func endOfText(tl *timeline.Timeline, s *seen, c *counted, n int64) bool {
 	switch tl.FinishReason {
 	case "stop", "eos", "eos_token", "word":
 	case "completed":
@@ -142,7 +145,10 @@ func endOfText(tl *timeline.Timeline, s *seen, n int64) bool {
 	default:
 		return false
 	}
-	came := s.n
+	came, media := s.n, s.media
+	if c.pictured {
+		came, media = came-media, 0
+	}
 	if s.allTold && s.told > 0 {
 		came = s.told
 	}
@@ -150,14 +156,18 @@ func endOfText(tl *timeline.Timeline, s *seen, n int64) bool {
 	if tl.Flags.Has(timeline.InlineReasoning) {
 		thoughts = 0 // they came with all their marks
 	}
-	return s.ended && !s.called && !s.severalChoices && thoughts+s.media == 0 && tl.Usage.Reasoning.Or(0) == 0 && n == came+1
+	return s.ended && !s.called && !s.severalChoices && thoughts+media == 0 && tl.Usage.Reasoning.Or(0) == 0 && n == came+1
 }
 
 // fromChunks is the count of a stream that nobody else counted: null where no
 // event came. That a refused request was given nothing is known.
 func fromChunks(tl *timeline.Timeline, s *seen) counted {
 	c := counted{reasoning: tl.Usage.Reasoning}
-	if n, ok := chunks(tl, s).Get(); ok && n > 0 {
+	n, ok := chunks(tl, s).Get()
+	if _, apart := atOnce(tl, s); apart {
+		n -= s.media
+	}
+	if ok && n > 0 {
 		c.output, c.source = timeline.Some(n), FromChunks
 	} else if tl.HTTPStatus >= 300 && tl.Outcome.Failed() && tl.Evidence == timeline.Arrivals {
 		c.output = timeline.Some(int64(0))

@@ -23,6 +23,7 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 	}
 	d.timed, d.progress, d.errors = false, false, nil
 	d.model, d.object, d.usage.tier, d.fingerprint = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
+	var value, modality jsonscan.Text
 	c := &d.c
 	for name := range c.Members {
 		switch string(name) {
@@ -56,23 +57,49 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 			d.fingerprint, _ = c.Text()
 		case "object":
 			d.object, _ = c.Text()
+		case "modality":
+			modality, _ = c.Text()
 		case "value":
-			if s.api == OpenAICompletions && c.Peek() == '"' {
-				d.value(s, keep)
-			}
+			value, _ = c.Text()
 		default:
 			d.vendor(string(name) == "x_groq")
 		}
 	}
+	switch {
+	case modality.Is("audio"):
+		d.inPlaceOfText(audioOutput)
+	case modality.Is("image"):
+		d.inPlaceOfText(imageOutput)
+	case s.api == OpenAICompletions && len(d.choices) == 0 && !value.Empty():
+		d.value(value, s, keep)
+	}
 	return c.End()
 }
 
-// value reads a chunk of Writer's completions, which is its text alone: only the body's end
+// value takes a chunk of Writer's completions, which is its text alone: only the body's end
 // says that it was the last. Source: writerai/types/completion_chunk.py
-func (d *openaiDecoder) value(s *Stream, keep bool) {
+func (d *openaiDecoder) value(t jsonscan.Text, s *Stream, keep bool) {
 	s.endless = true
 	d.choices = append(d.choices, openaiChoice{ids: notTold})
-	d.piece(&d.choices[0], 0, timeline.Text, keep)
+	d.say(&d.choices[0], 0, timeline.Text, t, keep)
+}
+
+// inPlaceOfText takes what stands as the text for a medium, in base64, as vLLM-Omni sends it:
+// each chunk is of one modality, and its usage counts the text alone, so that none of the
+// output's tokens are the medium's.
+// Source: vllm-project/vllm-omni, entrypoints/openai/serving_chat.py, chat_completion_stream_generator
+func (d *openaiDecoder) inPlaceOfText(tokens timing) {
+	for i := range d.choices {
+		ch := &d.choices[i]
+		if ch.said.kind() == timeline.Text {
+			ch.said = saying{kinds: 1 << timeline.Media}
+		}
+		if ch.said.kind() == timeline.Media {
+			d.timings.set(tokens, 0)
+		}
+		ch.text, ch.texts = jsonscan.Text{}, 0
+	}
+	d.pieces, d.like.texts = d.pieces[:0], 0 // not a model
 }
 
 func (d *openaiDecoder) readUsage() {

@@ -179,18 +179,36 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 	}
 }
 
-// isAnswer reports whether an object in the place of the text is structured output: it has
-// no type of a part's, and members that no part has.
+// isAnswer reports whether an object in the place of the text is structured output: it is
+// neither a part, by its type and the member of that type, nor text alone.
 func isAnswer(content map[string]any) bool {
-	if kind := []byte(str(content["type"])); isReasoning(kind) || isMedia(kind) || bytes.HasSuffix(kind, []byte("text")) || string(kind) == "refusal" {
+	kind := []byte(str(content["type"]))
+	has := func(is func([]byte) bool, more ...string) bool {
+		for name := range content {
+			if is([]byte(name)) || slices.Contains(more, name) {
+				return true
+			}
+		}
 		return false
 	}
-	for name := range content {
-		if !slices.Contains([]string{"type", "text", "refusal", "summary"}, name) && !isMedia([]byte(name)) && !isReasoning([]byte(name)) {
-			return true
-		}
+	no := func([]byte) bool { return false }
+	others := len(content)
+	if _, typed := content["type"]; typed {
+		others--
 	}
-	return false
+	switch {
+	case isReasoning(kind):
+		return !has(isReasoning, "summary", "text")
+	case bytes.HasSuffix(kind, []byte("text")):
+		return !has(no, "text")
+	case string(kind) == "refusal":
+		return !has(no, "refusal")
+	case isMedia(kind):
+		return !has(isMedia, "source")
+	case len(kind) > 0:
+		return true
+	}
+	return others > 1 || others == 1 && !has(no, "text")
 }
 
 // reasoningByJSON adds what an object holds under the names of reasoning.

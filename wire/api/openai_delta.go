@@ -105,12 +105,18 @@ func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 
 // piece reads a string of generated text; true when there was some.
 func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind, keep bool) bool {
-	t, ok := d.c.Text()
-	if !ok || t.Empty() {
+	t, _ := d.c.Text()
+	if t.Empty() {
 		return false
 	}
-	ch.said.add(kind, t.Size())
 	d.like.found(kind, &d.c, t)
+	d.say(ch, ordinal, kind, t, keep)
+	return true
+}
+
+// say takes generated text.
+func (d *openaiDecoder) say(ch *openaiChoice, ordinal int, kind timeline.Kind, t jsonscan.Text, keep bool) {
+	ch.said.add(kind, t.Size())
 	if kind == timeline.Reasoning {
 		d.c.wide = d.c.wide || t.Wide || t.Escaped && bytes.Contains(t.Raw, []byte(`\u`))
 	}
@@ -121,22 +127,28 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 	if keep {
 		d.pieces = append(d.pieces, piece{kind, ordinal, t})
 	}
-	return true
+}
+
+// written takes the JSON that stands where a text does, with its own bytes.
+func (d *openaiDecoder) written(ch *openaiChoice, ordinal int, kind timeline.Kind, keep bool) {
+	if raw := d.c.object(); len(raw) > 0 {
+		ch.said.add(kind, int64(len(raw)))
+		if keep {
+			d.pieces = append(d.pieces, piece{kind, ordinal, jsonscan.Text{Raw: raw}})
+		}
+	}
 }
 
 // parts reads content that is a list of parts, or one of them: text, refusals,
-// media, and reasoning, which may hold a list of its own (Mistral).
+// media, and reasoning, which may hold a list of its own (Mistral). An object that is
+// no part is structured output of Cloudflare's Workers AI.
 func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
 	if c.Peek() == '{' {
-		from, said, pieces := c.Place(), ch.said, len(d.pieces)
-		if answer := !d.part(ch, ordinal, keep); answer && !c.Failed() { // structured output of Cloudflare's Workers AI
-			ch.said, d.pieces = said, d.pieces[:pieces]
-			raw := c.Since(from)
-			ch.said.add(timeline.Text, int64(len(raw)))
-			if keep {
-				d.pieces = append(d.pieces, piece{timeline.Text, ordinal, jsonscan.Text{Raw: raw}})
-			}
+		if c.isPart() {
+			d.part(ch, ordinal, keep)
+		} else {
+			d.written(ch, ordinal, timeline.Text, keep)
 		}
 		return
 	}
@@ -149,12 +161,45 @@ func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	}
 }
 
-// part reads a part of content; false: it has no type of a part's, and members that no part has.
-func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) bool {
+// isPart reports whether an object is a part of content: it has a part's type and the member
+// of that type, or nothing but text. Any other is an answer, whatever its members are called.
+func (s *scan) isPart() bool {
+	from := s.Scanner
+	var kind jsonscan.Text
+	var text, refusal, thought, media bool
+	others := 0 // members beside the type
+	for name := range s.Members {
+		switch others++; {
+		case string(name) == "type":
+			kind, _ = s.Text()
+			others--
+		case string(name) == "text":
+			text = true
+		case string(name) == "refusal":
+			refusal = true
+		default:
+			thought = thought || string(name) == "summary" || isReasoning(name)
+			media = media || string(name) == "source" || isMedia(name)
+		}
+	}
+	s.Scanner = from
+	switch {
+	case isReasoning(kind.Raw):
+		return thought || text
+	case bytes.HasSuffix(kind.Raw, []byte("text")):
+		return text
+	case kind.Is("refusal"):
+		return refusal
+	case isMedia(kind.Raw):
+		return media
+	}
+	return kind.Empty() && (others == 0 || others == 1 && text)
+}
+
+func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	kind, others := timeline.Text, false
-	is := c.ahead("type")
-	if isReasoning(is.Raw) {
+	kind := timeline.Text
+	if isReasoning(c.ahead("type").Raw) {
 		kind = timeline.Reasoning
 	}
 	for name := range c.Members {
@@ -172,12 +217,10 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) bool {
 			case isReasoning(name):
 				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 			default:
-				others = others || string(name) != "type"
 				c.Skip()
 			}
 		}
 	}
-	return !others || kind == timeline.Reasoning || bytes.HasSuffix(is.Raw, []byte("text")) || is.Is("refusal") || isMedia(is.Raw)
 }
 
 func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {
@@ -201,12 +244,7 @@ func (d *openaiDecoder) function(ch *openaiChoice, ordinal int, keep bool) {
 				d.piece(ch, ordinal, timeline.Tool, keep)
 				continue
 			}
-			if raw := c.object(); len(raw) > 0 {
-				ch.said.add(timeline.Tool, int64(len(raw)))
-				if keep {
-					d.pieces = append(d.pieces, piece{timeline.Tool, ordinal, jsonscan.Text{Raw: raw}})
-				}
-			}
+			d.written(ch, ordinal, timeline.Tool, keep)
 		}
 	}
 }

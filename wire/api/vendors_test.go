@@ -462,6 +462,8 @@ func TestWritersCompletions(t *testing.T) {
 		{"cut off", OpenAICompletions, "text/event-stream", chunks, timeline.Cut, "stream_truncated text text text|Sure, here"},
 		{"nothing", OpenAICompletions, "text/event-stream", events(`{"value":""}`), timeline.EOF, "stream_truncated |"},
 		{"another member of that name", OpenAICompletions, "text/event-stream", events(`{"value":{"x":1},"choices":[{"index":0,"text":"a"}]}`), timeline.EOF, "stream_truncated text|a"},
+		{"text beside choices", OpenAICompletions, "text/event-stream", events(`{"choices":[{"index":0,"text":"a"}],"value":"b"}`), timeline.EOF, "stream_truncated text|a"},
+		{"text before choices", OpenAICompletions, "text/event-stream", events(`{"value":"b","choices":[{"index":0,"text":"a"}]}`), timeline.EOF, "stream_truncated text|a"},
 		{"no chat", OpenAIChat, "text/event-stream", chunks, timeline.EOF, "stream_truncated |"},
 		{"a whole answer", OpenAICompletions, "application/json", `{"choices":[{"text":"Sure"}],"model":"palmyra-x5"}`, timeline.EOF, "ok text|Sure"},
 	} {
@@ -698,9 +700,17 @@ func TestAnswersThatAreObjects(t *testing.T) {
 		`{"type":"book","title":"T"}`:                            `{"type":"book","title":"T"}`,
 		`{"summary":"S","title":"T"}`:                            `{"summary":"S","title":"T"}`,
 		`{ "n": 1 }`:                                             `{ "n": 1 }`,
-		`{"type":"text","text":"A","annotations":[]}`:            "A",
-		`{"text":"A"}`:                                           "A",
-		`{"type":"output_text","text":"","logprobs":[]}`:         "",
+		// What members are called says nothing: schemas ask for summaries and reasons, too.
+		`{"summary":"S"}`:                                `{"summary":"S"}`,
+		`{"reasoning":"because","summary":"x"}`:          `{"reasoning":"because","summary":"x"}`,
+		`{"thought":"T","text":"A"}`:                     `{"thought":"T","text":"A"}`,
+		`{"type":"text","title":"T"}`:                    `{"type":"text","title":"T"}`,
+		`{"type":"image","title":"T"}`:                   `{"type":"image","title":"T"}`,
+		`{"text":{"type":"reasoning","text":"hm"}}`:      "",
+		`{"type":null,"text":"A"}`:                       "A",
+		`{"type":"text","text":"A","annotations":[]}`:    "A",
+		`{"text":"A"}`:                                   "A",
+		`{"type":"output_text","text":"","logprobs":[]}`: "",
 		`{}`: "",
 		`[{"type":"text","text":"A"},{"type":"reference","reference_ids":[1]}]`: "A",
 	} {
@@ -712,6 +722,16 @@ func TestAnswersThatAreObjects(t *testing.T) {
 		if outcome := map[bool]timeline.Outcome{true: timeline.EmptyOutput, false: timeline.OK}[want == ""]; tl.Text != want || tl.Outcome != outcome {
 			t.Errorf("%s: %q, %s %v", content, tl.Text, tl.Outcome, tl.Error)
 		}
+	}
+}
+
+// Structured output leaves no marks of what its members are called.
+func TestObjectsThatSumUp(t *testing.T) {
+	tl := reply(OpenAIChat, "text/event-stream", events(`{"choices":[{"index":0,"delta":{"content":{"summary":"S","title":"T"}}}]}`,
+		`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+		`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":520,"completion_tokens_details":{"reasoning_tokens":500}}}`, "[DONE]"), timeline.EOF)
+	if tl.Outcome != timeline.OK || tl.Text != `{"summary":"S","title":"T"}` || tl.Flags != 0 {
+		t.Errorf("%s %v, %q, flags %v", tl.Outcome, tl.Error, tl.Text, tl.Flags.Names())
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 //     (1,290 tokens a picture), https://ai.google.dev/api/generate-content#UsageMetadata,
 //     https://platform.openai.com/docs/guides/tools-image-generation (counted apart)
 //   - sound in an answer: https://platform.openai.com/docs/guides/audio
+//   - sound and pictures whose tokens usage does not count: vllm-project/vllm-omni,
+//     entrypoints/openai/serving_chat.py (chat_completion_stream_generator)
 //   - the token that ends the text: SGLang, tokenizer_manager.py (output_ids); TGI's
 //     generate_stream (its last token is special); Ollama, runner/llamarunner/runner.go
 //     (numPredicted++ before TokenIsEog) and ggml-org/llama.cpp, tools/server (n_decoded);
