@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -28,7 +29,8 @@ func (r *runner) manifest(ready found) run.Run {
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			Batch: info.Batch, PromptsUnique: info.UniquePrompts, PromptsMade: info.Made, OutputIsCap: !p.IgnoreEOS,
-			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
+			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers,
+			NoStream: p.NoStream, Parameters: red.String(p.parameters())},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,
 		RTT:       r.rtt(),
@@ -42,6 +44,18 @@ func (r *runner) manifest(ready found) run.Run {
 		m.Objectives = append(m.Objectives, o.Text)
 	}
 	return m
+}
+
+// parameters are the further fields of each request as one text, the same for the same fields.
+func (p *Plan) parameters() string {
+	if len(p.Extra) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(p.Extra)
+	if err != nil { // no value that JSON has is one
+		return ""
+	}
+	return string(text)
 }
 
 // rtt is what was asked for, with what connecting ahead of the requests took.

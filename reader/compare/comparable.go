@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -113,6 +114,18 @@ func reasons(a, b *Facts) []Reason {
 	differ("tokenizer", Warn, tokenizerOf(a), tokenizerOf(b), "tokens are counted by different tokenizers (%s and %s): figures per token are not compared")
 	differ("evidence", Warn, string(a.Evidence), string(b.Evidence), "not as much is known of both: %s and %s")
 	differ("clock", Warn, string(a.Clock), string(b.Clock), "arrivals were stamped by different clocks (%s and %s), some 0.05 ms apart")
+	if a.Tags["imported"] == "" && b.Tags["imported"] == "" { // other tools' files don't tell how answers were asked for
+		of := func(yes bool, is, isNot string) string {
+			if yes {
+				return is
+			}
+			return isNot
+		}
+		wa, wb := a.Workload, b.Workload
+		differ("streams", Warn, of(wa.NoStream, "whole", "streamed"), of(wb.NoStream, "whole", "streamed"), "the answers of one side were asked for whole: %s and %s")
+		differ("parameters", Warn, typeset.Short(cmp.Or(wa.Parameters, "none"), 200), typeset.Short(cmp.Or(wb.Parameters, "none"), 200), "the requests had other further fields: %s and %s")
+		differ("ignore_eos", Note, of(wa.OutputIsCap, "where they end", "at the asked length"), of(wb.OutputIsCap, "where they end", "at the asked length"), "the answers were asked to end elsewhere: %s and %s")
+	}
 	list = append(list, shareReasons(a, b)...)
 	return list
 }

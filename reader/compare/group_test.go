@@ -190,6 +190,9 @@ func TestComparable(t *testing.T) {
 		"bursts":             {func(f *Facts) { f.Flags = map[string]int64{"coalesced_bursts": 60} }, Warn},
 		"prefix_cache":       {func(f *Facts) { f.Flags = map[string]int64{"prefix_cache_active": 30} }, Warn},
 		"failures":           {func(f *Facts) { f.Requests.Failed = 20 }, Warn},
+		"streams":            {func(f *Facts) { f.Workload.NoStream = true }, Warn},
+		"parameters":         {func(f *Facts) { f.Workload.Parameters = `{"temperature":0}` }, Warn},
+		"ignore_eos":         {func(f *Facts) { f.Workload.OutputIsCap = !f.Workload.OutputIsCap }, Note},
 		"server":             {func(f *Facts) { f.Target.Server = "engine 2" }, Note},
 		"tokenmeter_version": {func(f *Facts) { f.Version = "v2" }, Note},
 	} {

@@ -202,6 +202,10 @@ type Workload struct {
 	TaskDeadlineS timeline.Opt[float64] `json:"task_deadline_s"`
 	// OutputIsCap: the asked output length is an upper limit, not a demand.
 	OutputIsCap bool `json:"output_is_cap"`
+	// NoStream: answers were asked for whole, not as streams.
+	NoStream bool `json:"no_stream"`
+	// Parameters are the further fields of each request, JSON; secrets removed. Empty: none.
+	Parameters string `json:"parameters"`
 }
 
 // Wordless reports whether every answer was vectors, scores, sound or pictures, which have no
