@@ -75,7 +75,7 @@ func standard(data string) (d described) {
 	hasData := false
 	var told []byte // comments within an event called error
 	finish := func(last bool, consumed int) {
-		if words := strings.Trim(string(told), "\n"); !hasData && words != "" {
+		if words := strings.Trim(string(told), "\n"); !hasData && name == "error" && words != "" {
 			lines, hasData = []string{words}, true
 		}
 		if hasData {
@@ -97,7 +97,9 @@ func standard(data string) (d described) {
 			finish(false, consumed)
 			name, lines, hasData, open, told = "", nil, false, 0, nil
 		case field == "" && last:
-			open += used
+			if open += used; name == "error" {
+				told = KeepStray(told, []byte(strings.TrimPrefix(value, " ")))
+			}
 		case field == "":
 			value = strings.TrimPrefix(value, " ")
 			d.events = append(d.events, fmt.Sprintf("%q %q true false", "", value))

@@ -9,8 +9,8 @@ import "bytes"
 // are reported, and an event that the end of the body cut off is delivered as
 // partial. A field called error, which some servers write instead of an event
 // of that name, is read as `event: error` with the value as its data, and a comment in an
-// event of that name without data (NVIDIA Dynamo's) is its data. Lines that are no field
-// are kept, see [SSE.Stray].
+// event of that name without data is its data (NVIDIA Dynamo's, lib/llm/src/http/service/
+// disconnect.rs). Lines that are no field are kept, see [SSE.Stray].
 type SSE struct {
 	max   int
 	names names
@@ -194,10 +194,18 @@ func (f *SSE) addData(val []byte, held bool) {
 	f.hasData = true
 }
 
+// words are what comments say within an event called error that has no data.
+func (f *SSE) words() []byte {
+	if f.hasData || f.name != "error" {
+		return nil
+	}
+	return bytes.Trim(f.told, "\n")
+}
+
 // dispatch ends the open event. Without data there is none, as the standard says.
 func (f *SSE) dispatch(yield func(Event) error, partial bool) error {
 	f.open = 0
-	if words := bytes.Trim(f.told, "\n"); !f.hasData && len(words) > 0 {
+	if words := f.words(); len(words) > 0 {
 		f.view, f.hasData = words, true
 	}
 	f.told = f.told[:0]
@@ -226,16 +234,20 @@ func (f *SSE) Close(yield func(Event) error) (int, error) {
 	}
 	if n := len(f.line); n > 0 {
 		f.open += n
-		if f.line[0] != ':' {
-			line := f.line
-			f.line = nil
+		line := f.line
+		f.line = nil
+		if line[0] == ':' {
+			if f.name == "error" {
+				f.told = KeepStray(f.told, value(line[1:]))
+			}
+		} else {
 			stray := len(f.stray)
 			if f.field(line, true); n < len("event") { // the start of a field's name
 				f.stray = f.stray[:stray]
 			}
 		}
 	}
-	if !f.hasData && len(f.told) == 0 {
+	if !f.hasData && len(f.words()) == 0 {
 		return f.open, nil
 	}
 	if err := f.dispatch(yield, true); err != nil {
