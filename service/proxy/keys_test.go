@@ -137,6 +137,8 @@ func TestMethodsAreListed(t *testing.T) {
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
 		"POST /v1/async/chat/completions": 404, "POST /api/paas/v4/async/chat/completions": 404, "POST /queue/chat/completions": 404, "POST /Async/v1/messages": 404, "POST /async/images/generations": 404, // a job, kept for whoever has the key
 		"POST /v1/async/responses": 404, "GET /v1/async/chat/completions/id": 404, "POST /team-async/v1/chat/completions": 200, "GET /async/v1/models": 200,
+		"POST /openai/deployments/async-gpt/chat/completions": 200, "POST /openai/deployments/queue/chat/completions": 200, "POST /model/async-x/invoke": 200, "POST /v1beta/models/async-9b:generateContent": 200, // names are the users' own
+		"POST /model/async-x/async-invoke": 404, "POST /deployments/async-gpt/async/chat/completions": 404, "POST /v1/async-chat/chat/completions": 404,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -165,6 +167,8 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/api//pull", false}, {"/*", "POST", "/api/v3/contents/generations/tasks", false}, {"/*", "POST", "/v1/video/generations", false},
 		{"/*", "POST", "/api/v1/services/aigc/video-generation/video-synthesis", false}, {"/*", "POST", "/v1/threads/t1/runs", false}, {"/*", "POST", "/v1/images/generations", true},
 		{"/*", "POST", "/v1/videos", false}, {"/*", "POST", "/v1/batch/jobs", false}, {"/*", "POST", "/v1/messages/batches", false}, {"/*", "POST", "/v1/embed-jobs", false}, {"/*", "POST", "/async-invoke", false}, {"/*", "POST", "/model-invocation-job", false},
+		{"/*", "POST", "/v1/async-chat/chat/completions", false}, {"/*", "POST", "/openai/deployments/async-gpt/chat/completions", true}, {"/*", "POST", "/openai/deployments/batch/chat/completions", true},
+		{"/*", "POST", "/model/tasks/converse", true}, {"/*", "POST", "/v1/models//async", false}, {"/*", "POST", "/v1/models/x/async", false},
 		{"/*", "POST", "/v1/async/chat/completions", false}, {"/*", "POST", "/v1/video_generation", false}, {"/*", "POST", "/api/v1/services/aigc/text2image/image-synthesis", false}, {"/*", "POST", "/v1/conversations", false},
 		{"POST */chat/completions", "POST", "/v1/async/chat/completions", false}, {"POST */async/chat/completions", "POST", "/v1/async/chat/completions", true}, {"POST /v1/async/*", "POST", "/v1/async/chat/completions", true},
 		{"*/chat/completions", "POST", "/queue/chat/completions", false}, {"* */chat/completions", "POST", "/queue/chat/completions", true}, {"POST /*", "POST", "/queue/chat/completions", true}, {"/*", "POST", "/v1/queue/chat/completions", false},

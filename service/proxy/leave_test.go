@@ -180,7 +180,7 @@ func listen(t *testing.T) net.Listener {
 
 // A client that closes its connection at [DONE], as OpenAI's does, has all that it wanted:
 // the server left nothing open when its last chunk comes a little later, or would never
-// have come. A client that stays sees which of the two it is.
+// have come. A client that stays sees which of the two it is, were it for 250 ms.
 func TestAClientThatLeavesAtTheTerminator(t *testing.T) {
 	answer := "100ms " + sseHead + chunk(tok("A")+fin+done)
 	for name, tc := range map[string]struct {
@@ -192,6 +192,8 @@ func TestAClientThatLeavesAtTheTerminator(t *testing.T) {
 		"it never comes":            {[]string{answer, "1h " + lastChunk}, 101 * time.Millisecond, false},
 		"it is waited for":          {[]string{answer, "110ms " + lastChunk}, 0, false},
 		"in vain":                   {[]string{answer, "1h " + lastChunk}, 0, true},
+		"in vain for 250 ms":        {[]string{answer, "1h " + lastChunk}, 351 * time.Millisecond, true},
+		"by a client's own limit":   {[]string{answer, "1h " + lastChunk}, 5100 * time.Millisecond, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := open(t, play(tc.serve...), func(c *Config) { c.Upstreams[0].IdleTimeout = time.Minute })

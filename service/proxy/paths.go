@@ -77,18 +77,19 @@ func (r *pathRule) allowed(path string) []string {
 // stays, or begins what is paid for after the request has ended.
 func keepsThings(path string) bool {
 	last, before := "", ""
-	for segment := range strings.SplitSeq(path, "/") {
-		name := strings.ToLower(segment)
+	for _, name := range segments(path) {
 		switch name {
-		case "":
-			continue // servers pass over it
 		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
 			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
-			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs",
-			"async", "queue", "jobs", "video_generation", "image-synthesis", "conversations": // see queued; MiniMax's; DashScope's; OpenAI's
+			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "model-invocation-job", "model-customization-jobs",
+			"video_generation", "image-synthesis", "conversations": // MiniMax's; DashScope's; OpenAI's
 			last = name
 		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
 			if before == "api" {
+				last = name
+			}
+		default:
+			if isQueue(name) {
 				last = name
 			}
 		}
@@ -109,13 +110,24 @@ func keepsThings(path string) bool {
 // queued reports whether what stands behind a segment of a path is answered later, to
 // whoever has the key: /v1/async/chat/completions of Bifrost, Perplexity and Zhipu,
 // /queue/chat/completions of LiteLLM.
-func queued(path string) bool {
-	for segment := range strings.SplitSeq(strings.ToLower(path), "/") {
-		if segment == "queue" || segment == "jobs" || strings.HasPrefix(segment, "async") {
-			return true
+func queued(path string) bool { return slices.ContainsFunc(segments(path), isQueue) }
+
+func isQueue(segment string) bool {
+	return segment == "queue" || segment == "jobs" || strings.HasPrefix(segment, "async")
+}
+
+// segments are those of a path that say what it is, in small letters: without empty ones,
+// which servers pass over, and the names of models and deployments, which are the users' own.
+func segments(path string) []string {
+	var out []string
+	before := ""
+	for segment := range strings.FieldsFuncSeq(strings.ToLower(path), func(r rune) bool { return r == '/' }) {
+		if before != "deployments" && before != "model" && before != "models" {
+			out = append(out, segment)
 		}
+		before = segment
 	}
-	return false
+	return out
 }
 
 // answers reports whether an operation of Google's on a model ends with its answer. The

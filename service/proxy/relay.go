@@ -144,6 +144,10 @@ func (c *call) pass() {
 		return
 	}
 	defer reply.Close()
+	if c.socketOnly && reply.Status < 400 { // a plain GET does not get through by the headers of an upgrade
+		c.noUpgrade(reply, "the upstream opened no WebSocket")
+		return
+	}
 	abort = c.relay(reply, left)
 }
 
@@ -410,6 +414,9 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 		c.req.LeftUS = timeline.Some(c.meter.us(out.leftNS()))
 	}
 	complete := c.meter.complete()
+	if waited := now - max(reply.LastNS(), out.wroteSlowNS); end == timeline.EndUser && complete && out.drained == 0 && waited >= int64(client.OpenTime) {
+		end = timeline.EndLeftOpen // its client waited for the body's end, too
+	}
 	c.meter.end(now, end, reply.Trailer(), cause, left)
 	var ended *client.EndError
 	if errors.As(cause, &ended) && !complete && !left {

@@ -58,7 +58,8 @@ type call struct {
 	meter *meter
 	tell  bool // the sink is told
 
-	refused bool // after it was begun: it is in no record
+	refused    bool // after it was begun: it is in no record
+	socketOnly bool // only as a WebSocket may it go through
 }
 
 // ServeHTTP passes one request on.
@@ -182,6 +183,10 @@ func (c *call) admit() []*route {
 		method = socketMethod
 	}
 	candidates, allowed := p.byPath(method, in.URL.Path)
+	if method == socketMethod {
+		plain, _ := p.byPath(in.Method, in.URL.Path)
+		c.socketOnly = len(plain) < len(candidates)
+	}
 	switch {
 	case !token(in.Method): // HTTP/2 lets others in, and upstream it begins a line
 		p.refuse(c.w, http.StatusBadRequest, "method", "the method is not one word")

@@ -176,18 +176,15 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		i = end + 1
 	}
 	usage, choices, failed, null := span{}, span{}, false, false
-	chunk, more := false, false // it is called one; it has members that say something
-	var before, after int       // ends of the members beside it
+	more := false         // it has members that say something
+	var before, after int // ends of the members beside it
 	end, err := eachMember(data, 0, func(key []byte, v span) {
 		switch string(key) {
 		case "choices":
 			choices = v
 		case "error":
 			failed = true
-		case "object":
-			kind := data[v.from:v.to]
-			chunk = bytes.HasPrefix(kind, []byte(`"chat.completion`)) || bytes.HasPrefix(kind, []byte(`"text_completion`))
-		case "id", "created", "model", "provider", "service_tier", "system_fingerprint":
+		case "id", "object", "created", "model", "provider", "service_tier", "system_fingerprint":
 		case "usage":
 			isNull := data[v.from] == 'n'
 			s.nulled = s.nulled || isNull
@@ -196,7 +193,7 @@ func (s *stripper) injected(event []byte) (from, to int) {
 				return
 			}
 		default:
-			more = true
+			more = more || saysSomething(data[v.from:v.to])
 		}
 		if usage.to == 0 {
 			before = v.to
@@ -210,7 +207,7 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		return 0, 0
 	case null:
 		s.show(event)
-	case choices.to > 0 || !failed && (chunk || !more): // Fireworks and ATOM may leave choices out; clients read them in every chunk
+	case choices.to > 0 || !failed && !more: // Fireworks and ATOM may leave choices out; clients read them in every chunk
 		s.beside = s.beside || bytes.IndexByte(data[choices.from:choices.to], '{') >= 0
 		if failed || choices.to > 0 && !nothingChosen(data[choices.from:choices.to], ended) {
 			break
@@ -233,6 +230,17 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		return 0, len(event) // there is nothing else
 	}
 	return 0, 0
+}
+
+// saysSomething reports whether a value of JSON is more than null, an empty text, list or object.
+func saysSomething(raw []byte) bool {
+	switch raw[0] {
+	case 'n':
+		return false
+	case '"', '[', '{':
+		return len(bytes.TrimSpace(raw[1:])) > 1
+	}
+	return true
 }
 
 // show keeps what an event without usage looks like.

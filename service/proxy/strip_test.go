@@ -31,6 +31,11 @@ func TestWhatIsStripped(t *testing.T) {
 		data(`{"choices":[{"delta":{"reasoning":"r"}}],` + usage + `}`):                                           data(`{"choices":[{"delta":{"reasoning":"r"}}]}`),
 		data(`{"id":"c","object":"chat.completion.chunk","created":1,"model":"m",` + usage + `}`):                 "", // Fireworks; ROCm's ATOM before its pull request 1711
 		data(`{"id":"c",` + usage + `,"object":"text_completion","nvext":{}}`):                                    "",
+		data(`{"object":"chat.completion.chunk",` + usage + `,"citations":["x"]}`):                                data(`{"object":"chat.completion.chunk","citations":["x"]}`),
+		data(`{"object":"chat.completion.chunk","timings":{"predicted_ms":9},` + usage + `}`):                     data(`{"object":"chat.completion.chunk","timings":{"predicted_ms":9}}`),
+		data(`{"object":"chat.completion.chunk",` + usage + `,"delta":{"content":"hi"}}`):                         data(`{"object":"chat.completion.chunk","delta":{"content":"hi"}}`),
+		data(`{"object":"text_completion","citations":null,"timings":{},"x":[ ],"y":"",` + usage + `}`):           "",
+		data(`{"object":"text_completion","x":5,` + usage + `}`):                                                  data(`{"object":"text_completion","x":5}`),
 		data(`{"model":"m",` + usage + `}`):                                                                       "",
 		data(`{"object":"chat.completion.chunk","error":{"message":"no"},` + usage + `}`):                         data(`{"object":"chat.completion.chunk","error":{"message":"no"}}`),
 		data(`{"type":"status","text":"w",` + usage + `}`):                                                        data(`{"type":"status","text":"w"}`),

@@ -19,14 +19,13 @@ import (
 // upgrade joins the two connections after 101 Switching Protocols. What passes
 // is counted in bytes and not read.
 func (c *call) upgrade(reply *client.Passed) {
-	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
-	c.meter.giveUp(traffic.Upgraded)
 	if !sameProtocol(upgradeOf(c.in.Header), upgradeOf(reply.Header)) {
 		reply.Close()
-		c.req.Fail(timeline.Parse, "the upstream changed to another protocol than was asked for")
-		answer(c.w, http.StatusBadGateway, string(timeline.Parse), c.req.Error.Message)
+		c.noUpgrade(reply, "the upstream changed to another protocol than was asked for")
 		return
 	}
+	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
+	c.meter.giveUp(traffic.Upgraded)
 	up, first := reply.Take()
 	defer up.Close()
 	c.left.unwatch()
@@ -56,6 +55,14 @@ func (c *call) upgrade(reply *client.Passed) {
 	// The buffer's own reader ends the request's context when the client says no more.
 	ahead := io.LimitReader(buf.Reader, int64(buf.Reader.Buffered()))
 	c.join(nc, io.MultiReader(ahead, nc), up, int64(len(first)))
+}
+
+// noUpgrade refuses an answer to a request to change the protocol.
+func (c *call) noUpgrade(reply *client.Passed, words string) {
+	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
+	c.meter.giveUp(traffic.Upgraded)
+	c.req.Fail(timeline.Parse, words)
+	answer(c.w, http.StatusBadGateway, string(timeline.Parse), words)
 }
 
 func sameProtocol(a, b string) bool {

@@ -84,6 +84,28 @@ func TestWebSocketsThatPassByDefault(t *testing.T) {
 	}
 }
 
+// The headers of an upgrade get no plain answer where a plain GET gets none: what the
+// upstream refuses is passed on.
+func TestAnUpgradeThatIsAnswered(t *testing.T) {
+	for _, tc := range []struct {
+		path, status string
+		want         int
+		body         string
+	}{
+		{"/v1/responses", "200 OK", 502, "opened no WebSocket"}, {"/v1/realtime", "302 Found", 502, "opened no WebSocket"},
+		{"/v1/realtime", "401 Unauthorized", 401, "secret"}, {"/v1/models", "200 OK", 200, "secret"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play("1ms HTTP/1.1 "+tc.status+"\r\ncontent-length: 6\r\n\r\nsecret"), nil)
+			got := h.talk(strings.Replace(webSocket, "/v1/realtime?model=m", tc.path, 1), 0)
+			h.settled()
+			if got.StatusCode != tc.want || !strings.Contains(got.body, tc.body) || tc.want == 502 && strings.Contains(got.body, "secret") {
+				t.Errorf("%s, %s: %d %s", tc.path, tc.status, got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
 // One that ends its own direction still gets what the server has to say.
 func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
 	ended, say := make(chan bool), make(chan bool)

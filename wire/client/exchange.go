@@ -44,9 +44,13 @@ const (
 	swallow // of a response that does not count, to reuse the connection
 )
 
+// OpenTime is how long the body of a complete reply may stay open: a server that leaves it
+// so for longer is told of ([timeline.EndLeftOpen]).
+const OpenTime = 250 * time.Millisecond
+
 // How long, and how much, is read on for the sake of the connection alone.
 const (
-	drainTime  = 250 * time.Millisecond
+	drainTime  = OpenTime
 	drainBytes = 256 << 10
 )
 
