@@ -637,12 +637,15 @@ func TestAIPerfSessions(t *testing.T) {
 	}
 }
 
-// Times of OTLP's JSON are texts or numbers, and Tempo has all under "trace".
+// Times of OTLP's JSON are texts or numbers, Tempo has all under "trace" or names it "batches",
+// and a scope had another name before OTLP 0.19.
 func TestOTLPInOtherWriting(t *testing.T) {
 	span := `"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"01","startTimeUnixNano":%s,"endTimeUnixNano":%s,
 "attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":%s}}]}]}]}]`
 	texts := fmt.Sprintf(span, `"1700000000000000000"`, `"1700000000250000000"`, `"7"`)
-	for _, file := range []string{"{" + texts + "}", `{"trace":{` + texts + "}}", "{" + fmt.Sprintf(span, "1700000000000000000", "1700000000250000000", "7") + "}"} {
+	batches := strings.Replace(texts, "resourceSpans", "batches", 1)
+	for _, file := range []string{"{" + texts + "}", `{"trace":{` + texts + "}}", "{" + batches + "}", `{"trace":{` + batches + "}}",
+		"{" + strings.Replace(batches, "scopeSpans", "instrumentationLibrarySpans", 1) + "}", "{" + fmt.Sprintf(span, "1700000000000000000", "1700000000250000000", "7") + "}"} {
 		_, all := read(t, "spans.json", []byte(file))
 		if len(all) != 1 {
 			t.Fatalf("%d requests of %s", len(all), file)

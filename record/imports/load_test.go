@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestLoads(t *testing.T) {
 		}
 		from, _ := ByName(c.from)
 		m, err := from.Read(in, func(*timeline.Timeline) error { return nil })
-		if err != nil || m.Load != c.want {
+		if err != nil || !reflect.DeepEqual(m.Load, c.want) {
 			t.Errorf("%s: %+v, %v; want %+v", c.file, m.Load, err, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,16 +17,27 @@ import (
 // collector's file exporter writes, is read as well. Source:
 // opentelemetry/proto/trace/v1.
 type otelTraces struct {
+	otelTrace
+	Trace otelTrace `json:"trace"` // as Tempo's /api/v2/traces has them
+}
+
+type otelTrace struct {
 	ResourceSpans []otelResource `json:"resourceSpans"`
-	Trace         struct {       // as Tempo's /api/v2/traces has them
-		ResourceSpans []otelResource `json:"resourceSpans"`
-	} `json:"trace"`
+	Batches       []otelResource `json:"batches"` // Tempo's name of them, in /api/traces (tempopb.Trace)
 }
 
 type otelResource struct {
-	ScopeSpans []struct {
-		Spans []otelSpan `json:"spans"`
-	} `json:"scopeSpans"`
+	ScopeSpans []otelScope `json:"scopeSpans"`
+	Older      []otelScope `json:"instrumentationLibrarySpans"` // their name before OTLP 0.19
+}
+
+type otelScope struct {
+	Spans []otelSpan `json:"spans"`
+}
+
+func isOTel(head []byte) bool {
+	return (contains(`"resourceSpans"`)(head) || contains(`"batches"`)(head)) &&
+		(contains(`"scopeSpans"`)(head) || contains(`"instrumentationLibrarySpans"`)(head))
 }
 
 // otelInteger is one of 64 bits, which readers of protobuf's JSON have to take as a text
@@ -60,8 +72,8 @@ func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var spans genai.Spans
 	requests := map[*genai.Span]*request{}
 	err := eachLine(in, func(at int64, v *otelTraces) error {
-		for _, resource := range append(v.ResourceSpans, v.Trace.ResourceSpans...) {
-			for _, scope := range resource.ScopeSpans {
+		for _, resource := range slices.Concat(v.ResourceSpans, v.Batches, v.Trace.ResourceSpans, v.Trace.Batches) {
+			for _, scope := range append(resource.ScopeSpans, resource.Older...) {
 				for i := range scope.Spans {
 					sp := scope.Spans[i].span()
 					spans.Add(sp)

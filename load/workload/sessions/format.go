@@ -22,7 +22,7 @@ type format struct {
 // formats is the table of formats.
 var formats = []format{
 	{name: "weka", fits: Has("requests", "id"), one: weka},
-	{name: "otlp", fits: func(names []string) bool { return Has("resourceSpans")(names) || Has("spans")(names) }, all: otlp},
+	{name: "otlp", fits: isOTLP, all: otlp},
 	{name: "claude-code", fits: Has("type", "sessionId", "timestamp"), all: claude},
 	{name: "codex", fits: Has("type", "timestamp", "payload"), all: codex},
 	{name: "traffic", fits: Has("at", "in", "out", "took_ms"), all: live, timed: true},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -239,5 +240,42 @@ func TestUnsentOfSpans(t *testing.T) {
 	defer f.Close()
 	if got := fmt.Sprint(f.Unsent()); got != "map[gen_ai.tool.definitions:2 reasoning:1]" {
 		t.Error(got)
+	}
+}
+
+// The trace of testdata/otlp.jsonl as Tempo's endpoints write it is the same session.
+func TestTempo(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "otlp.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := Open(filepath.Join("testdata", "otlp.jsonl"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := first.Session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := strings.ReplaceAll(string(data), `"resourceSpans"`, `"batches"`)
+	under := func(lines string) (out string) {
+		for line := range strings.Lines(lines) {
+			out += `{"metrics":{},"trace":` + strings.TrimSpace(line) + "}\n"
+		}
+		return out
+	}
+	for name, text := range map[string]string{"v1": batches, "v2": under(string(data)), "v2 in 2.6": under(batches), "older": strings.ReplaceAll(batches, "scopeSpans", "instrumentationLibrarySpans")} {
+		path := filepath.Join(t.TempDir(), "trace.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path, "")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got, err := f.Session(0); err != nil || f.Format != "otlp" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %s, %+v, want %+v, %v", name, f.Format, got, want, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,19 @@ func otlp(files []*os.File) ([]*Session, error) {
 	return logged(calls)
 }
 
+// isOTLP tells spans by the names in the first objects: those of OTLP, of Tempo's
+// /api/traces, or of its /api/v2/traces (tempopb.TraceByIDResponse), all under "trace".
+func isOTLP(names []string) bool {
+	for _, name := range []string{"resourceSpans", "spans", "batches"} {
+		if slices.Contains(names, name) {
+			return true
+		}
+	}
+	return slices.Contains(names, "trace") && !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.Contains([]string{"trace", "metrics", "status", "message"}, name)
+	})
+}
+
 type traces struct {
 	spans         genai.Spans
 	conversations map[string]string // of traces
@@ -44,8 +58,11 @@ type traces struct {
 func (t *traces) line(s *scanner) {
 	spans := func() { s.array(func() { t.add(s, readSpan(s)) }) }
 	scopes := func() { s.array(func() { s.fill(fields{"spans": spans}) }) }
-	s.fill(fields{"spans": spans, "resourceSpans": func() {
+	resources := func() {
 		s.array(func() { s.fill(fields{"scopeSpans": scopes, "instrumentationLibrarySpans": scopes}) })
+	}
+	s.fill(fields{"spans": spans, "resourceSpans": resources, "batches": resources, "trace": func() {
+		s.fill(fields{"resourceSpans": resources, "batches": resources})
 	}})
 }
 
