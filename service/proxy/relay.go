@@ -189,7 +189,7 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 		}
 		var why *client.Error
 		if errors.As(err, &why) {
-			if why.Class != timeline.TimeoutTotal || c.more == nil { // else it may be the client that took so long
+			if !c.clientsTime(why.Class) {
 				c.up.saw(why.Class, 0, c.p.clk.NS())
 			}
 			tried = append(tried, c.up)
@@ -221,6 +221,12 @@ func unsent(class timeline.Outcome) bool {
 	return slices.Contains([]timeline.Outcome{timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect}, class)
 }
 
+// clientsTime reports whether the time of a whole request ran out over its body, whose
+// client took most of it: then no server is to blame.
+func (c *call) clientsTime(class timeline.Outcome) bool {
+	return c.more != nil && class == timeline.TimeoutTotal && c.more.waited > c.route.Timeout/2
+}
+
 // failed settles a request that got no reply. answered is false where nobody
 // is there to be told: then the connection must not look as if all were well.
 func (c *call) failed(err error, left *leaving) (answered bool) {
@@ -229,9 +235,9 @@ func (c *call) failed(err error, left *leaving) (answered bool) {
 	if errors.As(err, &why) {
 		class = why.Class
 	}
-	if c.more != nil && class == timeline.TimeoutTotal && c.more.waited > c.route.Timeout/2 {
+	if c.clientsTime(class) {
 		c.refused = true
-		c.badBody(os.ErrDeadlineExceeded) // its client took the time, and not the server
+		c.badBody(os.ErrDeadlineExceeded)
 		return true
 	}
 	if c.more != nil && c.more.err != nil {

@@ -464,9 +464,14 @@ func TestWhoTookTheTimeOfARequest(t *testing.T) {
 	for _, tc := range []struct {
 		drops, status    int // seconds that the body takes
 		refused, records int64
-	}{{20, 408, 1, 0}, {9, 408, 1, 0}, {2, 504, 0, 1}} {
+		well             bool // the upstream, as others of its requests are told
+	}{{20, 408, 1, 0, true}, {9, 408, 1, 0, true}, {2, 504, 0, 1, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			h := open(t, hangs, func(c *Config) { c.Routes[0].Timeout = 10 * time.Second; c.BodyTimeout = time.Minute })
+			h := open(t, hangs, func(c *Config) {
+				c.Routes[0].Timeout = 10 * time.Second
+				c.BodyTimeout = time.Minute
+				c.Upstreams[0].Health.Failures = 1
+			})
 			c := h.front.dial()
 			defer c.Close()
 			go func() {
@@ -485,6 +490,7 @@ func TestWhoTookTheTimeOfARequest(t *testing.T) {
 			want(t, "status", resp.StatusCode, tc.status)
 			want(t, "refused", h.p.Stats().Refused["body"], tc.refused)
 			want(t, "records", h.p.Stats().Requests, tc.records)
+			want(t, "well", h.p.ups[0].healthy(h.p.clk.NS()), tc.well)
 		})
 	}
 }
