@@ -103,6 +103,7 @@ type Client struct {
 	redact *secret.Redactor
 	pool   pool
 	count  counters
+	heard  atomic.Bool  // a head of a response came
 	early  atomic.Int64 // until when the server counts as one that closes early, on the clock
 	loops  *reactors
 	h2     *http.Transport // nil: HTTP/1.1

@@ -55,7 +55,11 @@ func (c *Client) dial(ctx context.Context) (*conn, timings, *failure) {
 	cn.tls = tls.Client(cn.src, c.tls)
 	if err := cn.tls.HandshakeContext(ctx); err != nil {
 		cn.close()
-		return nil, took, c.connectFailure(ctx, err, "the TLS handshake with "+c.target.address, tlsFailure(err, c.target), start)
+		f := c.connectFailure(ctx, err, "the TLS handshake with "+c.target.address, tlsFailure(err, c.target), start)
+		if f.class == timeline.TimeoutConnect {
+			f.msg += "; if the server does not speak TLS on this port, use " + c.target.scheme(false)
+		}
+		return nil, took, f
 	}
 	took.tls = timeline.Some((c.clk.NS() - before) / 1000)
 	return cn, took, nil

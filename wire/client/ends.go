@@ -101,9 +101,27 @@ func (x *exchange) lose(ctx context.Context, err error) verdict {
 	case !x.any && x.onIdle && now-x.sentNS < int64(closingTime):
 		return lostIdle
 	default:
-		x.fail(&failure{class: timeline.ConnReset, msg: lossWords(err, x.writeErr, x.any)})
+		x.fail(&failure{class: timeline.ConnReset, msg: x.c.lossWords(err, x.writeErr, x.any)})
 	}
 	return settled
+}
+
+// hear notes that the server answers.
+func (c *Client) hear() {
+	if !c.heard.Load() {
+		c.heard.Store(true)
+	}
+}
+
+// lossWords are for a connection that ended or broke while a response was waited for; any
+// of it had come. A server that never answered may want TLS: most of those that are asked
+// without it only hang up.
+func (c *Client) lossWords(err, writeErr error, any bool) string {
+	words := lossWords(err, writeErr, any)
+	if any || c.heard.Load() || c.target.tls || c.target.network != "tcp" {
+		return words
+	}
+	return words + "; if it speaks TLS on this port, use " + c.target.scheme(true)
 }
 
 func lossWords(err, writeErr error, any bool) string {

@@ -95,11 +95,8 @@ func tlsFailure(err error, to target) *failure {
 		invalid  x509.CertificateInvalidError
 		record   tls.RecordHeaderError
 		hint     string
-		plain    = "http://"
+		plain    = to.scheme(false)
 	)
-	if to.ws {
-		plain = "ws://"
-	}
 	if f := resourceFailure(err); f != nil {
 		return f
 	}

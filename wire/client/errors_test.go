@@ -69,3 +69,34 @@ func TestTLSFailureHints(t *testing.T) {
 		t.Errorf("of a WebSocket: %q", f.msg)
 	}
 }
+
+// Servers of TLS hang up on those that ask without it (OpenSSL's s_server ends the
+// connection, Python's ssl resets it), as a server does that crashed. One that answered
+// before does not want TLS.
+func TestAServerThatHangsUpMayWantTLS(t *testing.T) {
+	for name, tc := range map[string]struct {
+		to         target
+		any, heard bool
+		end        string
+	}{
+		"plain":                  {target{network: "tcp"}, false, false, "use https://"},
+		"a WebSocket":            {target{network: "tcp", ws: true}, false, false, "use wss://"},
+		"in the head":            {target{network: "tcp"}, true, false, "head"},
+		"after an answer":        {target{network: "tcp"}, false, true, "response"},
+		"with TLS":               {target{network: "tcp", tls: true}, false, false, "response"},
+		"a socket of the system": {target{network: "unix"}, false, false, "response"},
+	} {
+		c := &Client{target: tc.to}
+		if tc.heard {
+			c.hear()
+		}
+		if words := c.lossWords(io.EOF, nil, tc.any); !strings.HasSuffix(words, tc.end) {
+			t.Errorf("%s: %q", name, words)
+		}
+	}
+	alert := []byte{0x15, 3, 1, 0, 2, 2, 0x46} // protocol_version
+	var r response
+	if _, _, err := r.feed(alert); err == nil || !strings.Contains(err.Error(), "https://") {
+		t.Errorf("an alert: %v", err)
+	}
+}

@@ -244,6 +244,7 @@ func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
 		return 0, err
 	}
 	if waited && x.rd.headDone() {
+		x.c.hear()
 		x.tl.Clock = timeline.User
 		if src.allSeen {
 			x.tl.Clock = timeline.Kernel

@@ -86,6 +86,9 @@ func (r *response) checkStart(data []byte) error {
 	if shown[0] == 0 { // the length of a frame; servers of HTTP/2 begin with one (RFC 9113 §3.4)
 		return broken("it starts with %q, as HTTP/2 does", shown)
 	}
+	if shown[0] == 0x15 && (len(shown) == 1 || shown[1] == 3) { // an alert (RFC 8446 section 5.1)
+		return broken("it starts with %q, as TLS does; use https:// or wss://", shown)
+	}
 	return broken("it starts with %q", shown)
 }
 

@@ -52,6 +52,7 @@ func (r *Passed) head(p *Passing, limitNS int64, writeErr error) *failure {
 			}
 		}
 		if r.rd.headDone() {
+			r.c.hear()
 			r.Status, r.Header = r.rd.status, r.rd.header
 			r.body = data
 			if r.whole { // it may come before we see that the request is out
@@ -75,7 +76,7 @@ func (r *Passed) headless(err error, limitNS int64, p *Passing, writeErr error) 
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &failure{class: timeline.TimeoutTTFT, msg: "no response began within " + p.HeadLimit.String()}
 	}
-	return &failure{class: timeline.ConnReset, msg: lossWords(err, writeErr, r.HeadNS != 0)}
+	return &failure{class: timeline.ConnReset, msg: r.c.lossWords(err, writeErr, r.HeadNS != 0)}
 }
 
 // read takes one read off the connection. Its bytes are valid until the next.

@@ -25,6 +25,18 @@ type target struct {
 	auth    *url.Userinfo
 }
 
+// scheme is how the URL of this target, or of the same without TLS, begins.
+func (t *target) scheme(withTLS bool) string {
+	scheme := "http"
+	if t.ws {
+		scheme = "ws"
+	}
+	if withTLS {
+		scheme += "s"
+	}
+	return scheme + "://"
+}
+
 // parseTarget reads a base URL. Its errors say how to write it.
 func parseTarget(raw string) (target, error) {
 	raw = strings.TrimSpace(raw)
