@@ -52,7 +52,7 @@ func (probeCmd) Help() string {
 
 Without a URL nothing is sent: what the folder holds is shown. tokenmeter trend says when something changed.
 
-Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 4 none was asked, for want of budget; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
+Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 4 none was asked: none was due, or for want of budget; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
 }
 
 // probeSuite is the file of --suite.
@@ -261,7 +261,11 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	err = worse(err, folders.Finish(err != nil))
 	left := prober.Unaffordable()
 	switch {
-	case err != nil || left == 0:
+	case err != nil:
+	case left == 0 && asked == exit.Facts{} && job.during > 0:
+		return &codedError{code: exitInvalid, text: fmt.Sprintf("nothing was asked: no probe was due within %v, the next one is at %s UTC; ask for longer, or without --for for each probe once",
+			job.during, prober.Next().Format(time.DateTime))}
+	case left == 0:
 	case asked == exit.Facts{}:
 		return &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
 	default:

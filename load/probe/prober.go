@@ -183,6 +183,16 @@ func (p *Prober) Once(ctx context.Context) error {
 	})
 }
 
+// Next is when, in UTC, the next probe of all targets is due.
+func (p *Prober) Next() (next time.Time) {
+	for _, t := range p.targets {
+		if _, due := t.soonest(now()); next.IsZero() || due.Before(next) {
+			next = due
+		}
+	}
+	return next
+}
+
 // Run asks everything when it is due, until a moment or the context's end.
 func (p *Prober) Run(ctx context.Context, until time.Time) error {
 	return p.each(ctx, func(ctx context.Context, t *asked) error {
