@@ -272,10 +272,13 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 		if !isObject {
 			return e, errors.New("extra: want an object of further fields of the request")
 		}
-		for _, name := range []string{"model", "stream", "messages", "prompt", "max_tokens", "max_completion_tokens"} {
-			if further[name] != nil {
-				return e, fmt.Errorf("extra: %s is a part of the request that the record, or the run, says: leave it out", name)
+		EachWritten(further, func(path string, by Writer) {
+			if by != TheEnd { // which a record says nowhere else
+				err = fmt.Errorf("extra: %s is a part of the request that the record, or the run, says: leave it out", path)
 			}
+		})
+		if err != nil {
+			return e, err
 		}
 		e.extra = merged(e.extra, further)
 	}

@@ -351,9 +351,25 @@ func TestNotAIPerfsNames(t *testing.T) {
 	}
 }
 
-// What a record adds to its request is not what the record or the run says otherwise.
+// What a record adds to its request is not what the record or the run says otherwise, at any
+// API: OpenAI's Responses say max_output_tokens, llama.cpp n_predict, Gemini and Bedrock an
+// object's member.
 func TestExtraIsBesideTheRequest(t *testing.T) {
-	for extra, word := range map[string]string{`{"temperature":0.5,"ignore_eos":true}`: "", `{"stream":false}`: "stream", `{"max_tokens":9}`: "max_tokens", `{"model":"other"}`: "model"} {
+	for extra, word := range map[string]string{
+		`{"temperature":0.5,"ignore_eos":true}`:      "",
+		`{"model":null,"stream":null}`:               "", // as Vertex AI and Bedrock want
+		`{"text":{"verbosity":"low"}}`:               "",
+		`{"generationConfig":{"topK":3}}`:            "",
+		`{"stream":false}`:                           "stream",
+		`{"max_tokens":9}`:                           "max_tokens",
+		`{"max_tokens":null}`:                        "max_tokens",
+		`{"model":"other"}`:                          "model",
+		`{"max_output_tokens":9}`:                    "max_output_tokens",
+		`{"n_predict":4}`:                            "n_predict",
+		`{"generationConfig":{"maxOutputTokens":3}}`: "generationConfig.maxOutputTokens",
+		`{"inferenceConfig":{"maxTokens":3}}`:        "inferenceConfig.maxTokens",
+		`{"input":"x"}`:                              "input",
+	} {
 		_, err := loadText(t, "x.jsonl", `{"timestamp":0,"text_input":"hi","output_length":5,"extra":`+extra+"}\n")
 		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), "extra: "+word+" is") {
 			t.Errorf("%s: %v", extra, err)
