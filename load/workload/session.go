@@ -57,14 +57,18 @@ func (s *source) group() error {
 }
 
 // adds reports whether a record is what its session's conversation goes on with. AIPerf
-// adds up those of Mooncake's form; one whose blocks begin with those of the record
-// before it has the whole prompt all the same.
-func (e *entry) adds(before *entry) bool {
+// adds up those of Mooncake's form; one whose blocks begin with the whole blocks of the
+// record before it has the whole prompt all the same. A last block that isn't full has
+// another id in the next record, where it is longer.
+func (e *entry) adds(before *entry, block int64) bool {
 	if e.context != contextUnsaid {
 		return e.context == addsToContext
 	}
 	n := len(before.hashes)
-	again := n > 0 && len(e.hashes) >= n && slices.Equal(e.hashes[:n], before.hashes)
+	if tokens, known := before.input.Get(); known && block > 0 && n > 1 {
+		n = max(1, min(n, int(tokens/block)))
+	}
+	again := n > 0 && len(e.hashes) >= n && slices.Equal(e.hashes[:n], before.hashes[:n])
 	return (e.grows || e.delay.OK()) && !again
 }
 
@@ -109,7 +113,7 @@ func (c *class) session(it *Item) {
 	speed := cmp.Or(c.source.speed, 1)
 	for k := range list {
 		e := &list[k]
-		if k > 0 && e.adds(&list[k-1]) {
+		if k > 0 && e.adds(&list[k-1], c.source.block) {
 			e.context = addsToContext
 		} else {
 			e.context = wholeContext

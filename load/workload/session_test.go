@@ -112,6 +112,10 @@ func TestTurnsOfAIPerfsSessions(t *testing.T) {
 {"session_id":"a","delay":2,"input_length":150,"output_length":20}`, 300 + 40 + 150, "user assistant user"},
 		{"whole blocks again", `{"session_id":"a","input_length":600,"output_length":40,"hash_ids":[1,2]}
 {"session_id":"a","delay":2,"input_length":1100,"output_length":20,"hash_ids":[1,2,3]}`, 1100, "user"},
+		{"whole blocks, and the part of one that grew", `{"session_id":"a","timestamp":0,"input_length":600,"output_length":40,"hash_ids":[1,2]}
+{"session_id":"a","timestamp":5000,"input_length":1100,"output_length":20,"hash_ids":[1,3,4]}`, 1100, "user"},
+		{"a whole block that another begins with", `{"session_id":"a","timestamp":0,"input_length":1024,"output_length":40,"hash_ids":[1,2]}
+{"session_id":"a","timestamp":5000,"input_length":1100,"output_length":20,"hash_ids":[1,3,4]}`, 1024 + 40 + 1100, "user assistant user"},
 		{"blocks of its own", `{"session_id":"a","input_length":600,"output_length":40,"hash_ids":[1,2]}
 {"session_id":"a","delay":2,"input_length":500,"output_length":20,"hash_ids":[3]}`, 600 + 40 + 500, "user assistant user"},
 		{"times", `{"session_id":"a","timestamp":0,"input_length":300,"output_length":40}
