@@ -54,7 +54,7 @@ var FlagMeanings = []FlagMeaning{
 		"whether the answer is whole is not told: a length limit or an error may have ended it"},
 	{"left_open", "the answer was complete and the server left the body open for 250 ms more",
 		"complete all the same; we closed the connection, so the next request opens another"},
-	{"wrong_content_type", "a stream of events came under another content type",
+	{"wrong_content_type", "a stream of events, or a whole answer of JSON, came under another content type",
 		"read all the same; other clients may refuse it"},
 	{"repeated_text", "the last delta said the whole text again (seen where texts are kept)",
 		"it is no token; without --keep-text it would be the last one"},

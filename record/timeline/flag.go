@@ -32,7 +32,7 @@ const (
 	ArrivalsCapped                         // not every arrival was kept
 	NoFinish                               // the terminator came, no finish reason did
 	LeftOpen                               // complete, and the server left the body open: we ended it
-	WrongContentType                       // a stream under a content type that is none of a stream
+	WrongContentType                       // a stream, or a whole reply, under a content type of neither
 	RepeatedText                           // the last delta said the whole text again; it is no token
 	ReasoningSummary                       // usage counts reasoning of which a summary was streamed
 	InlineReasoning                        // reasoning came in the text of the answer, between marks at its head

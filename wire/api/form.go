@@ -101,26 +101,45 @@ func (s *Stream) line(data []byte) []byte {
 	return body
 }
 
-// beginsStream tells by its first bytes whether a body of an unlikely content type
-// is a stream of the API; sure is false while there are too few of them.
-func beginsStream(b []byte, a *API) (stream, sure bool) {
+// begins tells by its first bytes whether a body of an unlikely content type is a stream
+// of the API, or may be a whole reply of it; sure is false while there are too few of them.
+func begins(b []byte, a *API) (f form, sure bool) {
 	const mark = "\ufeff"
 	if n := min(len(b), len(mark)); n < len(mark) && string(b) == mark[:n] {
-		return false, false
+		return foreign, false
 	}
+	marked := bytes.HasPrefix(b, []byte(mark))
 	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte(mark)), " \t\r\n")
-	if len(b) == 0 {
-		return false, false
-	}
-	if a.Framer != nil && a.StreamsByDefault {
-		return b[0] == '{', true // lines of JSON
+	switch {
+	case len(b) == 0:
+		return foreign, false
+	case a.Framer != nil && a.StreamsByDefault && b[0] == '{': // lines of JSON
+		return sse, true
+	case (b[0] == '{' || b[0] == '[') && !marked:
+		return whole, true
+	case a.Framer != nil && a.StreamsByDefault:
+		return foreign, true
 	}
 	for _, field := range []string{"data:", "event:", "id:", "retry:", ":"} {
 		if n := min(len(b), len(field)); string(b[:n]) == field[:n] {
-			return n == len(field), n == len(field)
+			if n == len(field) {
+				return sse, true
+			}
+			return foreign, false
 		}
 	}
-	return false, true
+	return foreign, true
+}
+
+// terminated takes off the terminator of an event stream that stands behind JSON, whatever
+// that was called: 9router writes it so behind its whole replies.
+// Source: https://github.com/decolua/9router/issues/3492
+func terminated(data []byte) (rest []byte, is bool) {
+	rest, is = bytes.CutSuffix(bytes.TrimSpace(data), []byte("[DONE]"))
+	if rest, is = bytes.CutSuffix(bytes.TrimSpace(rest), []byte("data:")); !is {
+		return data, false
+	}
+	return bytes.TrimSpace(rest), true
 }
 
 // RetryAfter is how long a server asks to wait: by retry-after-ms, which OpenAI and

@@ -64,6 +64,7 @@ type Stream struct {
 	finishes      int   // finish reasons so far
 	scattered     bool  // an event's choice was not the number of events before it
 	doubt         bool  // the content type is of no reply, the bytes may be
+	mislabelled   bool  // a body that may be a whole reply has such a content type
 	judging       bool  // whether the content type is of another reply than this
 	lining        bool  // whether what is called JSON is a stream of lines, by the first of them
 	opening       []byte
@@ -175,12 +176,12 @@ func (s *Stream) body(data []byte) error {
 		if !s.doubt {
 			return nil
 		}
-		stream, sure := beginsStream(s.plain, s.api)
-		if s.doubt = !sure; !stream {
+		begun, sure := begins(s.plain, s.api)
+		if s.doubt = !sure; begun == foreign {
 			return nil
 		}
 		s.tl.Flags |= timeline.WrongContentType
-		s.form, s.plain = sse, nil
+		s.form, s.plain, s.mislabelled = begun, nil, begun == whole
 		data = append(early[:len(early):len(early)], data...)
 	}
 	if s.judging {
@@ -204,8 +205,8 @@ func (s *Stream) body(data []byte) error {
 // may begin one, and takes that back when they don't: however they are split.
 func (s *Stream) judge(data []byte) {
 	s.opening = append(s.opening, data[:min(len(data), maxOpening-len(s.opening))]...)
-	stream, sure := beginsStream(s.opening, s.api)
-	if stream || !sure {
+	begun, sure := begins(s.opening, s.api)
+	if begun == sse || !sure {
 		s.tl.Flags |= timeline.WrongContentType
 	} else {
 		s.tl.Flags &^= timeline.WrongContentType
@@ -272,11 +273,25 @@ func (s *Stream) event(e framing.Event) error {
 	if s.tl.Events.Len() >= maxEvents {
 		return errEndless
 	}
+	if s.form == whole || s.form == lines {
+		rest, is := terminated(e.Data)
+		if e.Data = rest; is && s.form == lines {
+			defer s.done()
+			if len(rest) == 0 {
+				return nil
+			}
+		}
+	}
 	switch {
 	case e.Comment:
 		s.add(timeline.Ping, 0, 0, none)
 	case s.form == whole:
-		if s.progress.done = s.whole(e); !s.progress.done {
+		s.progress.done = s.whole(e)
+		switch {
+		case s.mislabelled && s.tokens == 0 && !s.progress.reason && !s.failed: // nothing of the API
+			s.form, s.progress.done, s.plain = foreign, false, bytes.Clone(e.Data[:min(len(e.Data), maxPlain)])
+			s.tl.Flags &^= timeline.WrongContentType
+		case !s.progress.done:
 			s.fault = fmt.Errorf("the body is no JSON: %s", quote(e.Data))
 		}
 	case s.form == sse && len(bytes.TrimSpace(e.Data)) == 0 && e.Name != "error": // some gateways keep a connection up so

@@ -297,6 +297,7 @@ func TestManyNumberedChunks(t *testing.T) {
 // Errors within a reply of status 200, what only looks like one, and ends.
 func TestErrorsOfVendors(t *testing.T) {
 	good := []string{content("a"), stopChunk, "[DONE]"}
+	const wholeReply = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"OK"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`
 	for _, c := range []struct {
 		name, contentType, body string
 		want                    timeline.Outcome
@@ -331,6 +332,20 @@ func TestErrorsOfVendors(t *testing.T) {
 		{"a stream called text", "text/plain; charset=utf-8", events(good...), timeline.OK, "", []string{"wrong_content_type"}},
 		{"a stream called bytes", "application/octet-stream", ": ping\n\n" + events(good...), timeline.OK, "", []string{"wrong_content_type"}},
 		{"a stream called HTML, named events", "text/html", "\n\nevent: chunk\n" + events(good...), timeline.OK, "", []string{"wrong_content_type"}},
+		// A whole reply under another type. Source: https://github.com/EricLBuehler/mistral.rs/issues/79
+		{"a reply called text", "text/plain; charset=utf-8", wholeReply, timeline.OK, "", []string{"non_streaming", "stream_ignored", "wrong_content_type"}},
+		{"a reply called HTML", "text/html", "\r\n" + wholeReply, timeline.OK, "", []string{"non_streaming", "stream_ignored", "wrong_content_type"}},
+		{"an error called bytes", "application/octet-stream", `{"detail":"Not Found"}`, timeline.StreamError, "Not Found", []string{"non_streaming", "stream_ignored", "wrong_content_type"}},
+		{"JSON of something else", "text/plain", `{"status":"up"}`, timeline.BadContentType, `{"status":"up"}`, nil},
+		{"a list of something else", "text/plain", `["a"]`, timeline.BadContentType, `["a"]`, nil},
+		{"words in brackets", "text/plain", "[ERROR] no worker", timeline.BadContentType, "[ERROR] no worker", nil},
+		{"braces", "text/html", "{{ page }}", timeline.BadContentType, "{{ page }}", nil},
+		// The terminator behind a whole reply. Source: https://github.com/decolua/9router/issues/3492 and pull request 3301
+		{"a reply in a stream", "text/event-stream", wholeReply, timeline.OK, "", []string{"no_done"}},
+		{"and its terminator", "text/event-stream", wholeReply + "data: [DONE]\n\n", timeline.OK, "", nil},
+		{"on the next line", "text/event-stream", wholeReply + "\ndata: [DONE]\n\n", timeline.OK, "", nil},
+		{"behind JSON", "application/json", wholeReply + "\n\ndata: [DONE]\n\n", timeline.OK, "", []string{"non_streaming", "stream_ignored"}},
+		{"behind lines", "application/x-ndjson", good[0] + "\n" + good[1] + "\ndata:[DONE]\n", timeline.OK, "", nil},
 		{"HTML", "text/html", "<html>data: no</html>", timeline.BadContentType, "<html>", nil},
 		{"words", "text/plain", "databases are down", timeline.BadContentType, "databases", nil},
 	} {
