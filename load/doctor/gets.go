@@ -139,10 +139,10 @@ func (p *patient) identity(s engines.Server, asked *api.API) {
 	switch {
 	case asked != nil && s.Engine != "" && ofOneEngine(asked) && !slices.Contains(s.APIs, asked.Name):
 		c.Verdict = Warn
-		c.Value = fmt.Sprintf("%s, as asked; this server is known to speak %s", name, strings.Join(s.APIs, ", "))
+		c.Value = fmt.Sprintf("%s, as the URL or --api says; this server is known to speak %s", name, strings.Join(s.APIs, ", "))
 		c.Fix = "leave out --api, or name one of these"
 	case asked != nil:
-		c.Value = name + ", as asked"
+		c.Value = name + ", as the URL or --api says"
 	case s.API() == nil:
 		c.Verdict = Warn
 		c.Value = name + ", the default: no GET told which API it speaks"

@@ -331,7 +331,7 @@ func TestAnAPIThatIsAskedIsNotDoubted(t *testing.T) {
 		{"another engine's own", vllm, api.TGI, Warn},
 	} {
 		_, checks := look(t, &server{gets: map[string]string{"/v1/models": test.list}}, func(o *Options) { o.Client.API = test.asked })
-		t.Run(test.name, func(t *testing.T) { wantCheck(t, checks, "api", test.v, test.asked.Name+", as asked") })
+		t.Run(test.name, func(t *testing.T) { wantCheck(t, checks, "api", test.v, test.asked.Name+", as the URL or --api says") })
 	}
 }
 
@@ -429,7 +429,7 @@ func TestOllamaIsFound(t *testing.T) {
 		t.Errorf("sent %q", s.posts)
 	}
 	_, checks = look(t, s, func(o *Options) { o.Client.API = api.TGI })
-	wantCheck(t, checks, "api", Warn, "tgi, as asked; this server is known to speak ollama-chat")
+	wantCheck(t, checks, "api", Warn, "tgi, as the URL or --api says; this server is known to speak ollama-chat")
 }
 
 func TestNobodyThere(t *testing.T) {
