@@ -82,14 +82,26 @@ func matchesAny(patterns []string, s string) bool {
 }
 
 // routeOf is the first of the routes that takes the model. What is no completion
-// and names no model goes to the first one.
+// and names no model goes to the first one. Where all have models, a route takes what
+// can mean none but those.
 func (c *call) routeOf(routes []*route) *route {
+	gate := !slices.ContainsFunc(routes, func(r *route) bool { return len(r.Models) == 0 })
+	takes := func(r *route) bool {
+		what, besides := besides{}, false
+		if gate {
+			what, besides = c.barred(r)
+		}
+		if besides {
+			c.besides = what
+		}
+		return !besides
+	}
 	for _, r := range routes {
-		if len(r.Models) == 0 || c.asked.of(r.Models) {
+		if len(r.Models) == 0 || c.asked.of(r.Models) && takes(r) {
 			return r
 		}
 	}
-	if c.api == nil && c.asked.model == "" && !c.asked.vague {
+	if c.api == nil && c.asked.model == "" && !c.asked.vague && takes(routes[0]) {
 		return routes[0]
 	}
 	return nil

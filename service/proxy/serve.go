@@ -58,8 +58,9 @@ type call struct {
 	meter *meter
 	tell  bool // the sink is told
 
-	refused    bool // after it was begun: it is in no record
-	socketOnly bool // only as a WebSocket may it go through
+	besides    besides // what else it asks for; empty: nothing that was noticed
+	refused    bool    // after it was begun: it is in no record
+	socketOnly bool    // only as a WebSocket may it go through
 }
 
 // ServeHTTP passes one request on.
@@ -123,6 +124,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 	if c.route = c.routeOf(candidates); c.route == nil {
 		words := "no route takes this model"
+		switch at := c.besides; {
+		case at.in == "path":
+			words = fmt.Sprintf("the path's %q may name a model that the route does not take; the words of a path that is written out in its paths name none", c.hide(at.name))
+		case at.in != "" && at.name == "":
+			words = "the body can't be read to the end, which may name a model that the route does not take"
+		case at.in != "":
+			words = fmt.Sprintf("the request's %s names %q, a model that the route does not take", at.in, c.hide(at.name))
+		}
 		if upgradeOf(in.Header) != "" {
 			words = "a WebSocket names its models inside: it goes to a route without models only"
 		}

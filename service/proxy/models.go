@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// besides is a model that a request names beside the one that it asks for.
+type besides struct {
+	name string
+	in   string // the part of the request that names it
+}
+
+// barred is what else a request may ask for that is none of a route's models. Only what is
+// posted asks for anything. Without such a thing ok is false.
+func (c *call) barred(r *route) (what besides, ok bool) {
+	if slices.Contains(r.Models, "*") || c.in.Method != http.MethodPost {
+		return what, false
+	}
+	take := func(in string) func(string) {
+		return func(names string) {
+			for name := range strings.SplitSeq(names, ",") { // LiteLLM asks each of such a list
+				name = strings.TrimPrefix(strings.TrimSpace(name), "models/")
+				if !ok && name != "" && !matchesAny(r.Models, name) {
+					what, ok = besides{name, in}, true
+				}
+			}
+		}
+	}
+	for _, name := range r.unread(c.in.URL.Path) {
+		take("path")(name)
+	}
+	body := c.body
+	if c.plain != nil {
+		body = c.plain
+	}
+	take("body")(c.asked.model)
+	if at := skipSpace(body, 0); at < len(body) && !eachModel(body, span{at, len(body)}, ofNone, 0, take("body")) && !ok {
+		return besides{"", "body"}, true
+	}
+	for name, values := range c.in.Header {
+		for _, v := range values {
+			if namesModel(name) {
+				take("header " + name)(v)
+			} else if v = strings.TrimSpace(v); strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") { // a gateway's settings
+				eachModel([]byte(v), span{0, len(v)}, ofNone, 0, take("header "+name))
+			}
+		}
+	}
+	if c.in.URL.RawQuery != "" {
+		for name, values := range c.in.URL.Query() {
+			for _, v := range values {
+				if namesModel(name) || strings.EqualFold(name, "deployment") {
+					take("query")(v)
+				}
+			}
+		}
+	}
+	return what, ok
+}
+
+// namesModel reports whether a member, a header or a parameter of this name says which
+// model is to answer, or to answer where that fails: OpenRouter's models, LiteLLM's
+// fallbacks, watsonx' model_id, the header of a deployment at Azure's machine learning or
+// of a part of an endpoint at SageMaker.
+func namesModel(name string) bool {
+	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	for _, end := range []string{"model", "models", "modelid", "modelids", "modelname", "modelnames", "modeldeployment", "fallback", "fallbacks", "inferencecomponent", "targetvariant"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// said are members in which nobody names a model that is to answer: what the model reads,
+// forms of answers, and notes of the client's own.
+var said = []string{"messages", "message", "input", "inputs", "prompt", "prompts", "content", "contents", "system", "systeminstruction", "system_instruction", "instructions",
+	"documents", "texts", "stop", "properties", "schema", "metadata"}
+
+// naming is what the strings of a value are.
+type naming uint8
+
+const (
+	ofNone      naming = iota
+	ofModels           // each is one
+	inFallbacks        // in a list of fallbacks: those in lists of its objects are, LiteLLM's {"cheap": ["dear"]}
+	ofFallbacks        // of fallbacks: those of its object are, too
+)
+
+// mostNested is how deep lists and objects may lie in each other where models are looked for.
+const mostNested = 16
+
+// eachModel tells of all models that a value names, at any depth: tools and fallbacks have
+// some of their own. It is not ok where that can't be read.
+func eachModel(data []byte, v span, as naming, nested int, take func(name string)) (ok bool) {
+	if nested > mostNested {
+		return false
+	}
+	ok = true
+	switch data[v.from] {
+	case '"':
+		var name string
+		if as != ofNone {
+			if ok = json.Unmarshal(data[v.from:v.to], &name) == nil; ok {
+				take(name)
+			}
+		}
+	case '[':
+		if as == ofFallbacks {
+			as = inFallbacks
+		}
+		return eachElement(data[:v.to], v.from, func(v span) { ok = ok && eachModel(data, v, as, nested+1, take) }) && ok
+	case '{':
+		_, err := eachMember(data[:v.to], v.from, func(key []byte, v span) {
+			name, is := strings.ToLower(string(key)), ofNone
+			switch {
+			case slices.Contains(said, name):
+				return
+			case strings.Contains(name, "fallback"):
+				is = ofFallbacks
+			case namesModel(name), as == ofFallbacks, as == inFallbacks && data[v.from] == '[':
+				is = ofModels
+			}
+			ok = ok && eachModel(data, v, is, nested+1, take)
+		})
+		return ok && err == nil
+	}
+	return ok
+}
+
+// eachElement calls f with the elements of the list that begins at from.
+func eachElement(data []byte, from int, f func(value span)) (ok bool) {
+	i := skipSpace(data, from+1)
+	if i < len(data) && data[i] == ']' {
+		return true
+	}
+	for i < len(data) {
+		to := skipValue(data, i)
+		if to < 0 {
+			return false
+		}
+		f(span{i, to})
+		if i = skipSpace(data, to); i >= len(data) || data[i] != ',' {
+			return i < len(data) && data[i] == ']'
+		}
+		i = skipSpace(data, i+1)
+	}
+	return false
+}
+
+// plainWords are the words of paths that name no model: those of the APIs that are known,
+// and of what stands before them at vendors and gateways.
+var plainWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	paths := strings.Join(DefaultPaths(), "/")
+	for _, word := range strings.FieldsFunc(strings.ToLower(paths), func(r rune) bool { return strings.ContainsRune("/ :*,", r) }) {
+		words[word] = true
+	}
+	for word := range strings.FieldsSeq(`ai ml llm api-inference beta rest app apis gateway proxy router inference infer serverless text generation services aigc
+		multimodal-generation text-generation text-embedding text-rerank compatible-mode compatible-api paas coding plan cortex cloud client engines endpoints openapi
+		serving-endpoints invocations foundry providers completions rawpredict streamrawpredict labels versions tokenize detokenize score pooling classify
+		invocations-response-stream compatibility hf-inference fim agents actions 20231130 openai anthropic google gemini azure bedrock vertex vertex_ai vertex-ai cohere
+		vllm sglang llama.cpp mlx`) {
+		words[word] = true
+	}
+	return words
+})
+
+// valued are words of paths before a name that is no model's.
+var valued = []string{"projects", "locations", "accounts", "publishers", "regions", "region", "workspaces", "organizations", "orgs", "tenants",
+	"threads", "assistants", "responses", "conversations", "batches", "files", "uploads", "jobs", "sessions", "runs"}
+
+// modelled are those before a model's name that may end a path.
+var modelled = []string{"model", "models", "tunedmodels", "engines", "deployments", "endpoints", "serving-endpoints", "run", "upstream"}
+
+// unread are the names in a path that are not those of its API, nor written out in the
+// paths of the route: servers have models there (/engines/NAME/chat/completions,
+// /serving-endpoints/NAME/invocations, /NAME/v1/chat/completions). Names that stand side
+// by side are one, with slashes. What ends a path is what is done, but behind a word for models.
+func (r *route) unread(path string) (names []string) {
+	var run []string
+	before, opened := "", ""
+	end := func() {
+		if len(run) > 0 {
+			names, run = append(names, strings.Join(run, "/")), nil
+		}
+	}
+	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	for i, segment := range segments {
+		low := strings.ToLower(segment)
+		if at := strings.LastIndexByte(low, ':'); i == len(segments)-1 && at >= 0 && r.plain(low[at+1:]) {
+			segment, low = segment[:at], low[:at] // models/NAME:generateContent
+			segments = append(segments, "")
+		}
+		switch {
+		case low == "" || slices.Contains(valued, before) || r.plain(low):
+			end()
+		default:
+			if len(run) == 0 {
+				opened = before
+			}
+			run = append(run, segment)
+		}
+		before = low
+	}
+	if len(run) > 0 && (len(segments) > 0 && segments[len(segments)-1] == "" || slices.Contains(modelled, opened)) {
+		end()
+	}
+	return names
+}
+
+// isVersion reports whether a word is one like v1, v4.1 or v1beta2.
+func isVersion(word string) bool {
+	number, ok := strings.CutPrefix(word, "v")
+	rest := strings.TrimLeft(number, "0123456789.")
+	rest, _ = strings.CutPrefix(strings.TrimPrefix(rest, "alpha"), "beta")
+	return ok && number != "" && number[0] != '.' && strings.Trim(rest, "0123456789") == "" && !strings.HasPrefix(number, "alpha") && !strings.HasPrefix(number, "beta")
+}
+
+// plain reports whether a word of a path, in small letters, names no model.
+func (r *route) plain(word string) bool {
+	if isVersion(word) || plainWords()[word] || slices.Contains(valued, word) || slices.Contains(modelled, word) {
+		return true
+	}
+	return slices.ContainsFunc(r.rules, func(rule pathRule) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(rule.pattern), func(r rune) bool { return r == '/' || r == ':' }), func(s string) bool { return s == word })
+	})
+}

@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// Servers and gateways have models beside the one of the body: LiteLLM's engines and ?model=,
+// Databricks' and Vertex AI's endpoints, llama-swap's upstream, Ray Serve's prefixes;
+// OpenRouter's models, LiteLLM's and Anthropic's fallbacks, a tool's own model, watsonx'
+// model_id, Azure's and SageMaker's headers. A route of some models takes none of others.
+// Sources: litellm/proxy/proxy_server.py, openrouter.ai/docs/guides/routing,
+// docs.litellm.ai/docs/proxy/client_side_fallbacks, databricks-sdk serving_endpoints.query,
+// github.com/mostlygeek/llama-swap, learn.microsoft.com/azure/machine-learning (azureml-model-deployment)
+func TestModelsBesideTheOneAskedFor(t *testing.T) {
+	const mine = `{"model":"mine","messages":[{"role":"user","content":"x"}]}`
+	body := func(more string) string {
+		return strings.Replace(mine, `{"model":"mine",`, `{"model":"mine",`+more+`,`, 1)
+	}
+	for name, tc := range map[string]struct {
+		path, body, header string
+		passes             bool
+	}{
+		// What the path names.
+		"LiteLLM's engines":                {"/engines/other/chat/completions", mine, "", false},
+		"with slashes":                     {"/engines/org/other/chat/completions", mine, "", false},
+		"of mine":                          {"/engines/mine/chat/completions", mine, "", true},
+		"vectors of engines":               {"/v1/engines/other/embeddings", mine, "", false},
+		"Docker's backend":                 {"/engines/llama.cpp/v1/chat/completions", mine, "", true},
+		"Databricks":                       {"/serving-endpoints/other/invocations", mine, "", false},
+		"Databricks, mine":                 {"/serving-endpoints/mine/invocations", mine, "", true},
+		"Databricks, by OpenAI's client":   {"/serving-endpoints/chat/completions", mine, "", true},
+		"SageMaker":                        {"/endpoints/other/invocations-response-stream", mine, "", false},
+		"tuned at Google":                  {"/v1beta/tunedModels/other:generateContent", mine, "", false},
+		"Vertex AI's endpoint":             {"/v1/projects/p/locations/l/endpoints/123:generateContent", mine, "", false},
+		"Vertex AI's endpoint, completion": {"/v1/projects/p/locations/l/endpoints/123/chat/completions", mine, "", false},
+		"Vertex AI's open endpoint":        {"/v1beta1/projects/p/locations/l/endpoints/openapi/chat/completions", mine, "", true},
+		"Hugging Face":                     {"/models/org/other/v1/chat/completions", mine, "", false},
+		"Hugging Face's pipelines":         {"/models/org/other", mine, "", false},
+		"llama-swap":                       {"/upstream/other/v1/chat/completions", mine, "", false},
+		"Ray Serve":                        {"/other/v1/chat/completions", mine, "", false},
+		"a prefix written out":             {"/team/llm/v1/chat/completions", mine, "", true},
+		"Groq":                             {"/openai/v1/chat/completions", mine, "", true},
+		"Gemini by OpenAI's client":        {"/v1beta/openai/chat/completions", mine, "", true},
+		"Zhipu":                            {"/api/paas/v4/chat/completions", mine, "", true},
+		"DashScope":                        {"/compatible-mode/v1/chat/completions", mine, "", true},
+		"Ark":                              {"/api/v3/chat/completions", mine, "", true},
+		"Fireworks":                        {"/inference/v1/chat/completions", mine, "", true},
+		"Cohere":                           {"/compatibility/v1/chat/completions", mine, "", true},
+		"what is done, unknown":            {"/v1/rerank", mine, "", true},
+		"an answer's id":                   {"/v1/responses/resp_1/cancel", mine, "", true},
+		"a thread's id":                    {"/v1/threads/thread_1/messages", mine, "", true},
+		// What the body names.
+		"OpenRouter's models":       {chatPath, body(`"models":["other"],"route":"fallback"`), "", false},
+		"OpenRouter's models, mine": {chatPath, body(`"models":["mine","mine-2"]`), "", true},
+		"fallbacks":                 {chatPath, body(`"fallbacks":["other"]`), "", false},
+		"fallbacks with models":     {chatPath, body(`"fallbacks":[{"model":"other","messages":[]}]`), "", false},
+		"a fallback twice":          {chatPath, body(`"fallbacks":[{"model":"other","model":"mine"}]`), "", false},
+		"LiteLLM's by model":        {chatPath, body(`"fallbacks":[{"mine":["other"]}]`), "", false},
+		"LiteLLM's dictionary":      {chatPath, body(`"context_window_fallback_dict":{"mine":"other"}`), "", false},
+		"of mine only":              {chatPath, body(`"fallbacks":[{"model":"mine","max_tokens":5},{"mine":["mine-2"]}]`), "", true},
+		"Vercel's":                  {chatPath, body(`"providerOptions":{"gateway":{"models":["other"]}}`), "", false},
+		"a tool's model":            {chatPath, body(`"tools":[{"type":"advisor_20260301","name":"advisor","model":"other"}]`), "", false},
+		"watsonx":                   {chatPath, body(`"model_id":"other"`), "", false},
+		"a list in one text":        {chatPath, `{"model":"mine, other","messages":[]}`, "", false},
+		"too deep":                  {chatPath, body(`"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40)), "", false},
+		"brackets that don't fit":   {chatPath, body(`"a":{"b":[}]`), "", false},
+		"no fallbacks":              {chatPath, body(`"provider":{"allow_fallbacks":true}`), "", true},
+		"what a text speaks of":     {chatPath, `{"model":"mine","messages":[{"role":"user","content":"{\"model\":\"other\"}","model":"other"}]}`, "", true},
+		"a tool with a model's field": {chatPath, body(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",` +
+			`"properties":{"model":{"type":"string","enum":["other"]}},"required":["model"]}}}]`), "", true},
+		"the client's own notes": {chatPath, body(`"metadata":{"model":"other"}`), "", true},
+		// What stands beside them.
+		"LiteLLM's query":     {chatPath + "?model=other", mine, "", false},
+		"a query of mine":     {chatPath + "?model=mine&api-version=2024-10-21", mine, "", true},
+		"Azure's header":      {chatPath, mine, "azureml-model-deployment: other", false},
+		"SageMaker's header":  {chatPath, mine, "x-amzn-sagemaker-target-model: other", false},
+		"a gateway's setting": {chatPath, mine, `x-portkey-config: {"targets":[{"override_params":{"model":"other"}}]}`, false},
+		"another setting":     {chatPath, mine, `x-portkey-config: {"retry":{"attempts":2}}`, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) {
+				c.Routes[0].Paths, c.Routes[0].Models = []string{"* /*", "POST /team/llm/v1/chat/completions"}, []string{"mine*"}
+			})
+			status := 404
+			if tc.passes {
+				status = 200
+			}
+			got := h.talk(post(tc.path, tc.body, cmp.Or(tc.header, "x-a: b")), 0)
+			if want(t, name, got.StatusCode, status); status == 404 && !strings.Contains(got.body, "model") {
+				t.Errorf("%s: %s", name, got.body)
+			}
+			h.settled()
+			want(t, name+": requests that got through", len(h.up.requests) > 0, tc.passes)
+		})
+	}
+	// A route for all models beside it takes what names others.
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) {
+			rest := c.Routes[0]
+			c.Routes[0].Name, c.Routes[0].Models, rest.Name = "mine", []string{"mine"}, "rest"
+			c.Routes = append(c.Routes, rest)
+		})
+		want(t, "with a route for all", h.talk(post("/team/v1/chat/completions", body(`"models":["other"]`)), 0).StatusCode, 200)
+		h.settled()
+		want(t, "the route", h.sink.one(t).Labels.Route, "mine")
+	})
+}
+
+func TestVersionsOfPaths(t *testing.T) {
+	for word, is := range map[string]bool{"v1": true, "v4.1": true, "v1beta": true, "v1beta1": true, "v2alpha": true, "v": false, "v1-large": false, "vicuna": false, "vbeta": false, "1": false} {
+		want(t, word, isVersion(word), is)
+	}
+}
