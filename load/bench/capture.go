@@ -21,7 +21,7 @@ func (r *runner) capture(tl *timeline.Timeline, request []byte) client.Recorder 
 		return nil
 	}
 	cw := capture.NewWriter(f, tl, request)
-	cw.Redact = r.log.red
+	cw.Redact, cw.Room = r.log.red, r.room
 	return &captured{Writer: cw, file: f, log: r.log}
 }
 

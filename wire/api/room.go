@@ -51,6 +51,30 @@ func (r *Room) take(tl *timeline.Timeline, holds int64) error {
 	return nil
 }
 
+// Borrow takes memory for what is told of replies beside their reading. No more than half
+// of the room is lent, so that no reply ends for want of it.
+func (r *Room) Borrow(bytes int64) (ok bool) {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used+bytes > r.most/2 {
+		return false
+	}
+	r.used += bytes
+	return true
+}
+
+// Return gives back what was borrowed.
+func (r *Room) Return(bytes int64) {
+	if r != nil {
+		r.mu.Lock()
+		r.used -= bytes
+		r.mu.Unlock()
+	}
+}
+
 type noRoomError struct{ most int64 }
 
 func (e *noRoomError) Error() string {

@@ -22,6 +22,9 @@ type Writer struct {
 	// Redact, when set, removes secrets from header values, data and causes; of data also
 	// those that came in several reads.
 	Redact *secret.Redactor
+	// Room is where the memory for what compressed data decodes to is from; nil: it has no
+	// end. Where there is none, the rest of the data is left out.
+	Room *api.Room
 
 	out     io.Writer
 	tl      *timeline.Timeline
@@ -33,6 +36,7 @@ type Writer struct {
 	headUS  int64
 	coding  framing.Decoder // of the reply's content; nil: it has none
 	opaque  bool            // it can't be decoded, or not any more: no data is kept
+	lent    int64           // by Room
 	recent  []read          // not in buf yet: a secret may go on in the next one
 	buf     bytes.Buffer
 	begun   bool   // the first line is written
@@ -66,6 +70,7 @@ func (w *Writer) Head(atUS int64, head api.Head) {
 	w.buf.Reset()
 	w.recent = nil
 	w.free()
+	w.giveBack()
 	var err error
 	w.coding, err = framing.NewDecoder(head.Header["Content-Encoding"]...)
 	w.opaque = err != nil
@@ -84,6 +89,9 @@ const mostDecoded = 8 << 20
 
 var errTooMuch = errors.New("the bytes of one read decode to too many")
 
+// copies is how many times what is decoded lies in memory until it is written.
+const copies = 6
+
 // decoded is what the bytes of one read decode to. As they came nobody can see the
 // secrets in them.
 func (w *Writer) decoded(data []byte) []byte {
@@ -95,9 +103,11 @@ func (w *Writer) decoded(data []byte) []byte {
 	}
 	var all []byte
 	err := w.coding.Feed(data, func(p []byte) error {
-		if len(all)+len(p) > mostDecoded {
+		n := copies * int64(len(p))
+		if len(all)+len(p) > mostDecoded || !w.Room.Borrow(n) {
 			return errTooMuch
 		}
+		w.lent += n
 		all = append(all, p...)
 		return nil
 	})
@@ -109,13 +119,22 @@ func (w *Writer) decoded(data []byte) []byte {
 
 // Read takes the bytes of one read.
 func (w *Writer) Read(atUS, lagUS int64, data []byte) {
-	if data = w.decoded(data); len(data) == 0 {
-		return
+	if data = w.decoded(data); len(data) > 0 {
+		w.recent = append(w.recent, read{atUS, lagUS, string(data), !utf8.Valid(data)})
+		w.settle(false)
+		if w.buf.Len() > maxHeld {
+			w.flush()
+		}
 	}
-	w.recent = append(w.recent, read{atUS, lagUS, string(data), !utf8.Valid(data)})
-	w.settle(false)
-	if w.buf.Len() > maxHeld {
-		w.flush()
+	if len(w.recent) == 0 {
+		w.giveBack()
+	}
+}
+
+func (w *Writer) giveBack() {
+	if w.lent > 0 {
+		w.Room.Return(w.lent)
+		w.lent = 0
 	}
 }
 
@@ -142,7 +161,9 @@ func (w *Writer) settle(ended bool) {
 		}
 		w.add(l)
 	}
-	w.recent = w.recent[len(texts):]
+	if w.recent = w.recent[len(texts):]; len(w.recent) == 0 {
+		w.recent = nil // the texts before them go with their list
+	}
 }
 
 // End ends the capture, after the stream has settled the outcome. It returns
@@ -162,6 +183,7 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	w.buf = *bytes.NewBuffer(last)
 	w.flush()
 	w.free()
+	w.giveBack()
 	return w.err
 }
 
@@ -190,7 +212,9 @@ func (w *Writer) flush() {
 	if _, err := w.buf.WriteTo(w.out); err != nil && w.err == nil {
 		w.err = err
 	}
-	w.buf.Reset()
+	if w.buf.Reset(); w.buf.Cap() > 2*maxHeld {
+		w.buf = bytes.Buffer{}
+	}
 }
 
 func (w *Writer) firstLine() *head {

@@ -252,6 +252,38 @@ func TestWriterRedactsWhatIsCompressed(t *testing.T) {
 	}
 }
 
+// What compressed replies decode to is memory of all replies in flight: half of theirs at
+// most, and given back when it is written. What finds none is left out.
+func TestWriterDecodesWithinTheRoom(t *testing.T) {
+	packed := func(size int) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, _ = w.Write(bytes.Repeat([]byte("a"), size))
+		_ = w.Close()
+		return out.Bytes()
+	}
+	const most = 8 << 20
+	room := api.NewRoom(most)
+	for size, kept := range map[int]bool{1000: true, 500_000: true, 4 << 20: false} {
+		for range 20 { // each gives back what it took
+			var out bytes.Buffer
+			w := capture.NewWriter(&out, timeline.New(), nil)
+			w.Room, w.Redact = room, secret.New("aaaaaaaaab") // it may go on in the next read
+			w.Head(1, api.Head{Status: 200, Header: http.Header{"Content-Encoding": {"gzip"}}})
+			w.Read(2, 0, packed(size))
+			if err := w.End(1000, timeline.EOF, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.Len() > size; got != kept {
+				t.Fatalf("%d bytes: %d are kept", size, out.Len())
+			}
+		}
+	}
+	if !room.Borrow(most/2) || room.Borrow(1) {
+		t.Error("what was borrowed is not what is there")
+	}
+}
+
 // escapedOften is a text with each letter escaped by two standards in turn, as often as
 // a text may be that is handed on.
 func escapedOften(s string) string {
