@@ -289,7 +289,8 @@ func endsInVersion(path string) bool {
 }
 
 // Generates reports whether a path that is of no known API may be the base of one that
-// generates: these names are of services that answer with no tokens, or of other APIs.
+// generates: these names are of services that answer with no tokens, or of other APIs: of
+// text-embeddings-inference, llama.cpp's server, vLLM, NVIDIA's NIM, Voyage and vendors' own.
 func Generates(path string) bool {
 	segments := splitPath(path)
 	if len(segments) == 0 {
@@ -300,7 +301,8 @@ func Generates(path string) bool {
 	}
 	last := segments[len(segments)-1]
 	switch last[strings.LastIndexByte(last, ':')+1:] {
-	case "embeddings", "embed", "rerank", "moderations", "score", "classify", "pooling", "tokenize", "detokenize",
+	case "embeddings", "embed", "embedding", "embed_all", "embed_sparse", "multimodalembeddings", "contextualizedembeddings",
+		"rerank", "reranking", "ranking", "similarity", "apply-template", "moderations", "score", "classify", "pooling", "tokenize", "detokenize",
 		"count_tokens", "input_tokens", "countTokens", "compact", "embedContent", "batchEmbedContents", "translations", "tags":
 		return false
 	}

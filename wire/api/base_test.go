@@ -128,8 +128,15 @@ func TestBasesAsPasted(t *testing.T) {
 	if got := AddressOf("h", "/v1beta/models/m:streamGenerateContent", "").Through("/v1/chat/completions"); got != "/v1beta/models/m/chat/completions" {
 		t.Errorf("chat completions at Gemini's whole endpoint: %s", got)
 	}
+	for _, path := range []string{"/rerank", "/reranking", "/v1/reranking", "/team/v1/reranking"} { // all four are llama.cpp's
+		if got := AddressOf("h", path, Rerank.Path).Endpoint(Rerank.Path); got != path || OfPath(path) != Rerank {
+			t.Errorf("%s: asked at %s, of %v", path, got, OfPath(path))
+		}
+	}
 	for path, want := range map[string]bool{
 		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
+		// llama.cpp's README, NIM's and Voyage's references, TEI's OpenAPI description
+		"/reranking": false, "/v1/reranking": false, "/embedding": false, "/v1/ranking": false, "/embed_all": false, "/v1/multimodalembeddings": false, "/apply-template": false, "/ranking/v1": true, "/rankings": true,
 		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,
 		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/ai/run/@cf/m": false, "/environments/production/predict": false, "/team/generation": true, "/v2/models/m/generate": true, "/cortex/inference:complete": false, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
 		"/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": true,

@@ -28,6 +28,7 @@ var Embeddings = &API{
 var Rerank = &API{
 	Name:    "rerank",
 	Path:    "/v1/rerank",
+	Aliases: []string{"/reranking"}, // llama.cpp's name for it. Source: tools/server/README.md
 	Build:   func(r *Request) (Call, error) { return r.rank("/v1/rerank", "documents") },
 	Decoder: func() Decoder { return new(batchDecoder) },
 	Signs:   []Sign{{"results/relevance_score"}, {"data/relevance_score"}},
