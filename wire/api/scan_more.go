@@ -159,9 +159,13 @@ func refusal(data []byte) []byte {
 		case "success":
 			is, ok := c.Boolean()
 			failed = failed || ok && !is
-		case "status":
-			t, _ := c.Text()
-			failed = failed || t.Is("error") || t.Is("failed")
+		case "status": // a word, or HTTP's (GigaChat)
+			if c.Peek() == '"' {
+				t, _ := c.Text()
+				failed = failed || t.Is("error") || t.Is("failed")
+			} else if n, ok := c.Integer(); ok {
+				failed = failed || n >= 400
+			}
 		case "request_id", "requestId", "id", "trace_id":
 			c.Skip()
 			members--
