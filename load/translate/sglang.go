@@ -62,6 +62,7 @@ func sglangEnd(c *call) {
 	c.usually(sampling)
 	switch name := c.or("sharegpt", "dataset-name"); name {
 	case "random", "random-ids", "image":
+		c.made()
 		if name == "image" {
 			c.pictures()
 		}

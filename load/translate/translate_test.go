@@ -91,6 +91,12 @@ func TestPublishedCommands(t *testing.T) {
 		"python -m sglang.bench_serving --disable-ignore-eos --random-range-ratio 1":                     {"--api sglang", "--ignore-eos"},
 		"python -m sglang.bench_serving --num-prompts 5":                                                 {"--dataset-name sharegpt: name the file", "--input-tokens"},
 		"python -m sglang.bench_serving --backend vllm --dataset-name random --random-range-ratio 1":     {"http://localhost:8000 --api openai-completions", "uniform"},
+		// A file of which only the words are taken, cut to a length: sample_random_requests of sglang, SonnetDataset of vLLM.
+		"python3 -m sglang.bench_serving --backend sglang-oai --dataset-name random --random-input 6000 --random-output 1000 --random-range-ratio 1 --dataset-path /root/ShareGPT.json --max-concurrency 20 --num-prompts 2000": {"--input-tokens 6000 --output-tokens 1000 --parameters", "--prompts"},
+		"vllm bench serve --model m --dataset-name random --dataset-path ShareGPT.json --random-input-len 128 --num-prompts 9":                                                                                                  {"ShareGPT.json: at most the words", "--prompts"},
+		"vllm bench serve --model m --dataset-name sonnet --dataset-path sonnet.txt --sonnet-input-len 600":                                                                                                                     {"--input-tokens 600 --output-tokens 150", "--prompts"},
+		"python benchmark_serving.py --model m --dataset-name sonnet --dataset-path sonnet.txt":                                                                                                                                 {"--sonnet-prefix-len 200: no equal", "--workload sonnet"},
+		"vllm bench serve --model m --dataset-name prefix_repetition --dataset-path x.json":                                                                                                                                     {"prefix_repetition: no equal", "--workload x"},
 		// Two names of one flag, GuideLLM's async, and a ratio for each side.
 		"aiperf profile -m m --request-rate 5 --request-rate-mode constant":                                    {"--arrival constant", "no equal"},
 		"guidellm benchmark --target h:1 --rate-type async --rate 3":                                           {"--rate 3", "--arrival"},

@@ -50,7 +50,8 @@ var benchmarkServing = &tool{
 const servingTable = `backend base-url host port endpoint dataset-name dataset-path=workload max-concurrency=concurrency model=model served-model-name
 	tokenizer=tokenizer !use-beam-search- num-prompts=requests request-rate burstiness seed=seed !trust-remote-code !disable-tqdm=quiet
 	!profile=server-profile !save-result !save-detailed +header +goodput +lora-modules- result-dir=out result-filename !ignore-eos=ignore-eos
-	percentile-metrics metric-percentiles tokenizer-mode random-input-len random-output-len random-range-ratio sharegpt-output-len=output-tokens `
+	percentile-metrics metric-percentiles tokenizer-mode random-input-len random-output-len random-range-ratio sharegpt-output-len=output-tokens
+	sonnet-input-len sonnet-output-len sonnet-prefix-len `
 
 var servingFlags = map[string]func(*call, string){
 	"base-url": address, "endpoint": endpoint, "header": vllmHeader, "extra-body": body,
@@ -82,6 +83,7 @@ func (c *call) serving(dataset string) string {
 	dataset = c.or(dataset, "dataset-name")
 	switch dataset {
 	case "random":
+		c.made()
 		ratio := c.or("0", "random-range-ratio")
 		c.set("input-tokens", around(c.or("1024", "input-len", "random-input-len"), ratioOf(ratio, "input")))
 		c.set("output-tokens", around(c.or("128", "output-len", "random-output-len"), ratioOf(ratio, "output")))
@@ -93,6 +95,11 @@ func (c *call) serving(dataset string) string {
 			c.set("output-tokens", n)
 		}
 		c.dataset(dataset)
+	case "sonnet":
+		c.made()
+		c.set("input-tokens", c.or("550", "input-len", "sonnet-input-len"))
+		c.set("output-tokens", c.or("150", "output-len", "sonnet-output-len"))
+		prefix("sonnet-prefix-len")(c, c.or("200", "sonnet-prefix-len"))
 	case "timed_trace":
 		c.on("ignore-eos")
 		if x, err := strconv.ParseFloat(c.or("1", "timed-trace-sec-multiplier"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
@@ -201,6 +208,15 @@ func (c *call) rampUp() {
 	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here", c.or("", "ramp-up-strategy"))
 }
 
+// made leaves out the file of a set whose prompts are made of a length: it has the words
+// that these are cut from, where it is read at all.
+func (c *call) made() {
+	if file := c.arg("workload"); file != "" {
+		c.unset("workload")
+		c.note("%s: at most the words come from it there; prompts are made of their length, and ours are of words of their own", file)
+	}
+}
+
 // dataset says what becomes of a set of prompts that is not made.
 func (c *call) dataset(name string) {
 	switch name {
@@ -212,8 +228,11 @@ func (c *call) dataset(name string) {
 			c.note("the set's texts are in random order there, and here in the file's")
 		}
 	default:
-		if name == "hf" {
+		switch name {
+		case "hf":
 			c.unset("workload") // no file: the name of a set that the tool fetches
+		case "random-mm", "random-rerank", "prefix_repetition", "generated-shared-prefix":
+			c.made()
 		}
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", name, "made texts")
 	}
