@@ -9,7 +9,7 @@ import (
 // where nobody asked to keep it.
 func (r *runner) finish(j *job) {
 	p, tl := r.plan, j.tl
-	if tl.Outcome == timeline.OK && j.step.Check != nil {
+	if tl.Outcome == timeline.OK && j.step.Check != nil && r.reads {
 		tl.CheckPassed = timeline.Some(j.step.Check.Passes(tl.Text))
 	}
 	if p.Norm != nil && r.textIsThere(tl) {

@@ -85,7 +85,8 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	if plan.Capture {
 		cfg.Capture = r.capture
 	}
-	cfg.Stream.KeepText = r.keepText || plan.Norm != nil || plan.Tokenizer != nil || plan.ReadsAnswers || echoes(plan.Extra)
+	r.reads = r.keepText || plan.Norm != nil || plan.Tokenizer != nil || plan.ReadsAnswers || echoes(plan.Extra)
+	cfg.Stream.KeepText = r.reads
 	r.room = api.NewRoom(roomFor(machine.This()))
 	cfg.Stream.Room = r.room
 	cl, err := client.New(cfg)

@@ -54,6 +54,7 @@ type runner struct {
 	slow     slowDoers
 	judging  judging
 	keepText bool                       // the user wants the answers in the record
+	reads    bool                       // their text is kept until a request has ended
 	writer   atomic.Pointer[run.Writer] // for captures
 	env      *machine.Environment
 

@@ -35,6 +35,8 @@ type entry struct {
 	model    string
 	extra    map[string]any
 	check    *answer.Check
+	// unchecked: its answer is no check, as it is of more than what is sent, or one letter.
+	unchecked bool
 }
 
 // context is what a record of a session is of its conversation.
@@ -233,7 +235,7 @@ func answerCheck(v any) (*answer.Check, error) {
 			err = strict(data, &spec)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("answer: %w", err)
+			return nil, fmt.Errorf("answer: %w; columns: {answer: none} in a workload file sends the questions alone", err)
 		}
 	case string:
 		text := strings.TrimSpace(v)
@@ -254,7 +256,7 @@ func answerCheck(v any) (*answer.Check, error) {
 	default:
 		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
 		if err != nil {
-			return nil, fmt.Errorf("answer: want a text, a number or an object like {\"exact\": …}")
+			return nil, fmt.Errorf("answer: want a text, a number or an object like {\"exact\": …}; columns: {answer: none} in a workload file sends the questions alone")
 		}
 		spec.Number = &answer.Number{Value: x}
 	}
@@ -266,6 +268,13 @@ func answerCheck(v any) (*answer.Check, error) {
 		return nil, errors.New("answer: it is empty")
 	}
 	return c, nil
+}
+
+// anyHolds reports whether an answer is the letter of a choice, which any English text holds.
+func anyHolds(v any) bool {
+	text, _ := v.(string)
+	text = strings.TrimSpace(text)
+	return len(text) == 1 && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z')
 }
 
 // finite reads a number, which may have commas between thousands.

@@ -242,7 +242,10 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 		e.extra = map[string]any{"priority": n}
 	}
 	if v, ok := r.get(row, "answer"); ok {
-		e.check, err = answerCheck(v)
+		_, said := r.columns["answer"]
+		if e.unchecked = !said && (anyHolds(v) || r.lacks(row)); !e.unchecked {
+			e.check, err = answerCheck(v)
+		}
 	}
 	return err
 }

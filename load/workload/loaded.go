@@ -59,7 +59,7 @@ func (l *Loaded) Len() (int64, error) {
 
 // LeftOut says what of the records that were passed is not sent; empty: nothing.
 func (l *Loaded) LeftOut() string {
-	systems, skips, held := int64(0), map[skip]int64{}, map[string]int64{}
+	systems, unchecked, skips, held := int64(0), int64(0), map[skip]int64{}, map[string]int64{}
 	for _, c := range l.classes {
 		if c.recording != nil {
 			for name, n := range c.recording.file.Unsent() {
@@ -69,6 +69,7 @@ func (l *Loaded) LeftOut() string {
 		if c.source != nil {
 			c.source.mu.Lock()
 			systems += c.source.systems
+			unchecked += c.source.unchecked
 			for why, n := range c.source.skips {
 				skips[why] += n
 			}
@@ -90,6 +91,9 @@ func (l *Loaded) LeftOut() string {
 			columns = append(columns, fmt.Sprintf("%s (%d×)", name, held[name]))
 		}
 		parts = append(parts, "what stands under "+strings.Join(columns, ", ")+" is not sent")
+	}
+	if unchecked > 0 {
+		parts = append(parts, fmt.Sprintf("answers that are no check, as they are of what is not sent, or one letter: %d", unchecked))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -23,7 +23,7 @@ type source struct {
 	reading
 	block   int64
 	timed   bool
-	answers bool          // the first record has a known answer
+	answers bool          // one of the first records has a known answer
 	lengths bool          // and a length, for a text to be made
 	zero    time.Duration // the time of the first record
 
@@ -34,11 +34,13 @@ type source struct {
 	next  int64          // record that was not looked at yet
 	skips map[skip]int64 // records that were passed and are not sent
 	// systems is how many conversations began with a system turn that is not sent.
-	systems  int64
-	answered int64 // records of messages that end with an answer
-	named    int64 // records that name a session
-	unsent   unsent
-	total    int64 // entries; −1: not known yet
+	systems int64
+	// unchecked is how many answers were no checks.
+	unchecked int64
+	answered  int64 // records of messages that end with an answer
+	named     int64 // records that name a session
+	unsent    unsent
+	total     int64 // entries; −1: not known yet
 
 	// sessions are the entries that wait for each other, by their numbers; nil:
 	// each is sent on its own.
@@ -86,7 +88,6 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		}
 	}
 	s.guessed = since == "" && s.vague(&e, first.Names())
-	s.answers = e.check != nil
 	s.lengths = e.messages == nil && e.turns == nil
 	return s, nil
 }
@@ -181,6 +182,10 @@ func (s *source) at(i int64) (entry, error) {
 		s.delayed = s.delayed || e.delay.OK()
 		count(&s.systems, e.system)
 		count(&s.named, e.session != "")
+		count(&s.unchecked, e.unchecked)
+		if s.next < ahead && e.check != nil { // all of these are read before it is asked for
+			s.answers = true
+		}
 		count(&s.answered, len(e.messages) > 0 && e.messages[len(e.messages)-1].Role == "assistant")
 		s.kept = append(s.kept, uint32(s.next))
 		s.next++

@@ -484,3 +484,64 @@ func TestRemarks(t *testing.T) {
 		}
 	}
 }
+
+// An answer is a check only where all that was asked is sent: not the index or the letter of a
+// choice in another column (MMLU, MMLU-Pro, LongBench v2 on Hugging Face), and not what stands
+// in a passage (SQuAD's form). A letter alone is in any text. GSM8K's and TriviaQA's short
+// answers are; the column that was named is, whatever it says.
+func TestAnswersThatAreNoChecks(t *testing.T) {
+	const letter = "answers that are no check, as they are of what is not sent, or one letter: 1"
+	for record, c := range map[string]struct {
+		checked bool
+		left    string
+	}{
+		`{"question":"q","choices":["0","4"],"answer":1}`:                {false, "what stands under choices (1×) is not sent; " + letter},
+		`{"question":"q","options":["a","b"],"answer":"I"}`:              {false, "what stands under options (1×) is not sent; " + letter},
+		`{"question":"q","choice_A":"x","choice_B":"y","answer":"A"}`:    {false, "what stands under choice_A (1×) is not sent; " + letter},
+		`{"question":"q","context":"Born in Ulm.","answer":"Ulm"}`:       {false, "what stands under context (1×) is not sent; " + letter},
+		`{"question":"Which? (A) x (B) y","answer":"B"}`:                 {false, letter},
+		`{"question":"Which? (A) x (B) y","answer":{"regex":"\\bB\\b"}}`: {true, ""},
+		`{"question":"q","context":"","answer":"Ulm"}`:                   {true, ""},
+		`{"question":"q","answer":"so #### 4"}`:                          {true, ""},
+		`{"question":"q","answer":7}`:                                    {true, ""},
+	} {
+		l, err := loadText(t, "x.jsonl", record+"\n")
+		if err != nil {
+			t.Errorf("%s: %v", record, err)
+			continue
+		}
+		if it := l.Item(0); it.Err != nil || (it.Check != nil) != c.checked || l.ReadsAnswers() != c.checked || l.LeftOut() != c.left {
+			t.Errorf("%s: %v, a check %v, %q", record, it.Err, it.Check != nil, l.LeftOut())
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(path, []byte(`{"question":"q","choices":["0","4"],"answer":"B","key":"C"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string]bool{"key": true, "answer": true, "none": false} {
+		l, err := FromSpec("x", Spec{Content: Content{File: path, Columns: map[string]string{"answer": column}}}, Options{Salt: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if it := l.Item(0); it.Err != nil || (it.Check != nil) != want {
+			t.Errorf("columns: {answer: %s}: %v, a check %v", column, it.Err, it.Check != nil)
+		}
+		l.Close()
+	}
+	for _, answer := range []string{`["a"]`, "true", `{"aliases":["a"],"value":"a"}`} {
+		if _, err := loadText(t, "x.jsonl", `{"question":"q","answer":`+answer+"}\n"); err == nil || !strings.Contains(err.Error(), "columns: {answer: none}") {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+// Answers are read where any of the first records has a check, not the first alone.
+func TestALaterAnswerIsACheck(t *testing.T) {
+	l, err := loadText(t, "x.jsonl", `{"question":"a"}`+"\n"+`{"question":"b","answer":"yes"}`+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.ReadsAnswers() || l.Item(0).Check != nil || l.Item(1).Check == nil {
+		t.Errorf("answers are read %v", l.ReadsAnswers())
+	}
+}

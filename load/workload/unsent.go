@@ -10,9 +10,12 @@ import (
 )
 
 // unsentParts are columns under which public data sets and other tools have parts of a
-// request that are not read: a text beside the instruction, pictures, tools.
+// request that are not read: a text beside the instruction, what the answer is one of
+// (MMLU, ARC, CommonsenseQA; MMLU-Pro, MedMCQA; LongBench v2; HellaSwag), what a question
+// is about (SQuAD, RACE, BoolQ), pictures, tools.
 var unsentParts = []string{
 	"context", "input", "documents", "history", "tools", "functions", "response_format",
+	"choices", "options", "choice_A", "endings", "passage", "article",
 	"NumImages", "image", "images", "image_files", "image_url", "video", "videos", "video_files", "audio", "audios", "audio_files",
 }
 
@@ -129,6 +132,20 @@ func holdsSomething(v any) bool {
 		return len(v) > 0
 	case map[string]any:
 		return len(v) > 0
+	}
+	return false
+}
+
+// lacks reports whether a record has a part of its request that is not sent, so that its
+// answer is of more than what is.
+func (r *reading) lacks(row records.Row) bool {
+	if w, first := row.(*watched); first {
+		row = w.Row // it is only looked at
+	}
+	for _, name := range unsentParts {
+		if v, ok := row.Get(name); ok && holdsSomething(v) && !slices.Contains(slices.Collect(maps.Values(r.columns)), name) {
+			return true
+		}
 	}
 	return false
 }
