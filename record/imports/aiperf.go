@@ -102,7 +102,7 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		}
 		r.left = md.Cancelled && v.Error != nil && strings.HasSuffix(v.Error.Message, "after being sent")
 		if e := v.Error; e != nil {
-			r.failure = words(e.Message, e.Type)
+			r.failure, r.kind = words(e.Message, e.Type), e.Type
 			if e.Code != nil {
 				r.status = int(*e.Code)
 			}

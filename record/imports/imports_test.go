@@ -108,7 +108,7 @@ func TestFiguresOfTheToolsThemselves(t *testing.T) {
 		}
 		if tl.Outcome != timeline.OK {
 			failed++
-			if tl.Error.Message == "" || tl.Outcome != timeline.StreamError {
+			if tl.Error.Message == "" || tl.Outcome != timeline.EmptyOutput {
 				t.Errorf("%s: %+v", tl.Outcome, tl.Error)
 			}
 			continue
@@ -159,17 +159,17 @@ func TestDocumentedFiles(t *testing.T) {
 	}{
 		{"vLLM", `{"date":"20261102-030405","backend":"openai-chat","model_id":"m","request_rate":"inf","max_concurrency":2,"duration":2,"completed":2,"mean_ttft_ms":150,"request_throughput":1,
 "input_lens":[100,200,50],"output_lens":[3,2,0],"start_times":[10.5,11.0,11.5],"ttfts":[0.1,0.2,0.0],"itls":[[0.05,0.07],[0.1],[]],"generated_texts":["a","b",""],"errors":["","","Service Unavailable"]}`,
-			"vllm", []string{"0 arrivals ok [100000 150000 220000] 100 3", "500000 arrivals ok [200000 300000] 200 2", "1000000 request stream_error [] 50 -1"}},
+			"vllm", []string{"0 arrivals ok [100000 150000 220000] 100 3", "500000 arrivals ok [200000 300000] 200 2", "1000000 request http_5xx [] 50 -1"}},
 		{"SGLang", `{"tag":null,"backend":"sglang","request_rate":4.0,"mean_ttft_ms":1,"request_throughput":2,"input_lens":[9],"output_lens":[2],"ttfts":[0.1],"itls":[[0.02]],"start_times":[1.0],"errors":[""]}` + "\n",
 			"vllm", []string{"0 arrivals ok [100000 120000] 9 2"}},
 		{"inference-perf 0.3", `[{"start_time":5.0,"end_time":5.5,"request":"{}","response":"x","info":{"input_tokens":7,"output_tokens":3,"output_token_times":[5.1,5.2,5.4]},"error":null},
 {"start_time":5.25,"end_time":6,"request":"{}","response":"","info":{"input_tokens":7,"output_tokens":0,"output_token_times":[]},"error":{"error_type":"TimeoutError","error_msg":"too slow"}}]`,
-			"inference-perf", []string{"0 arrivals ok [100000 200000 400000] 7 3", "250000 request stream_error [] 7 -1"}},
+			"inference-perf", []string{"0 arrivals ok [100000 200000 400000] 7 3", "250000 request timeout_total [] 7 -1"}},
 		{"inference-perf 0.7", `[{"stage_id":0,"scheduled_time":4.9,"start_time":5.0,"end_time":5.5,"info":{"request_metrics":{"text":{"input_tokens":7}},"response_metrics":{"output_tokens":2,"server_usage":{"prompt_tokens":8,"completion_tokens":3},"chunk_times":[],"output_token_times":[5.1,5.2]}},"error":null}]`,
 			"inference-perf", []string{"0 arrivals ok [200000 300000] 8 3"}},
 		{"llmeter", `{"response_text":"x","id":"a","time_to_first_token":0.1,"time_to_last_token":0.5,"num_tokens_input":9,"num_tokens_output":5,"error":null,"request_time":"2026-11-02T03:04:05.250000+00:00"}
 {"response_text":null,"id":"b","time_to_first_token":null,"time_to_last_token":null,"num_tokens_input":null,"num_tokens_output":null,"error":"throttled","request_time":"2026-11-02T03:04:05.500000Z"}
-`, "llmeter", []string{"0 request ok [100000 500000] 9 5", "250000 request stream_error [] -1 -1"}},
+`, "llmeter", []string{"0 request ok [100000 500000] 9 5", "250000 request untold [] -1 -1"}},
 		// Its Bedrock endpoint: inputTokens is without cacheReadInputTokens (endpoints/bedrock.py); its OpenAI one: a part of the prompt.
 		{"llmeter, cached", `{"response_text":"x","id":"a","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":12,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:00+00:00"}
 {"response_text":"x","id":"b","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":1012,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:02+00:00"}
@@ -185,7 +185,7 @@ func TestDocumentedFiles(t *testing.T) {
 {"spanId":"03","name":"chat m","startTimeUnixNano":"1795921414250000000","endTimeUnixNano":"1795921414300000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"error.type","value":{"stringValue":"429"}},{"key":"http.response.status_code","value":{"intValue":429}}],"status":{"code":2,"message":"slow down"}}]}]}]}`,
 			"otel", []string{"0 request ok [100000 500000] 9 5", "250000 request http_429 [] -1 -1"}},
 		{"a table", "id,start_s,ttft_ms,e2e_ms,input_tokens,output_tokens,error\na,1.5,100,500,9,5,\nb,2,,300,9,5,\nc,2.5,,,9,,refused\n",
-			"csv", []string{"0 request ok [100000 500000] 9 5", "500000 request ok [300000] 9 5", "1000000 request stream_error [] 9 -1"}},
+			"csv", []string{"0 request ok [100000 500000] 9 5", "500000 request ok [300000] 9 5", "1000000 request untold [] 9 -1"}},
 		{"a table of a German spreadsheet", "start_s;ttft_ms;e2e_ms\r\n1;100;500\r\n", "csv", []string{"0 request ok [100000 500000] -1 -1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -235,7 +235,8 @@ func TestRequestsWithoutEnd(t *testing.T) {
 		{"success.csv", "start_s,outcome,e2e_ms,output_tokens\n0,Success,60000,5\n", timeline.OK, 60_000},
 		{"limited.csv", "start_s,outcome,e2e_ms,error\n0,http_429,,http_429: slow down\n", timeline.HTTP429, 0},
 		{"cancelled.csv", "start_s,outcome,ttft_ms,e2e_ms\n0,cancelled_run_end,100,\n", timeline.CancelledRunEnd, 0},
-		{"odd.csv", "start_s,outcome,e2e_ms\n0,gone,5\n", timeline.StreamError, 0},
+		{"odd.csv", "start_s,outcome,e2e_ms\n0,gone,5\n", timeline.Untold, 0},
+		{"late.csv", "start_s,outcome,e2e_ms\n0,timeout,5\n", timeline.TimeoutTotal, 0},
 		{"rounded.csv", csv + "0,100.4,100,2\n", timeline.OK, 100.4},
 		{"ours.csv", "start_s,outcome,e2e_ms,output_tokens\n0,ok,60000,0\n", timeline.OK, 60_000},
 		{"empty.json", `[{"start_time":100,"end_time":101,"info":{"input_tokens":5,"output_tokens":0,"output_token_times":[]},"error":null}]`, timeline.EmptyOutput, 0},
@@ -504,7 +505,7 @@ func TestWordsForNoFailure(t *testing.T) {
 		}
 	}
 	_, all := read(t, "f.json", []byte(`{"benchmarks":[{"scheduler_state":{},"requests":{"errored":[{"info":{"error":"None","timings":{"request_start":1,"request_end":2}}}]}}]}`))
-	if all[0].Outcome != timeline.StreamError {
+	if all[0].Outcome != timeline.Untold {
 		t.Errorf("a request that is listed as failed is %s", all[0].Outcome)
 	}
 }

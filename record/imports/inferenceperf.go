@@ -80,7 +80,7 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(len(r.events)) && thinks(v.Stream)
 		}
 		if e := v.Error; e != nil {
-			r.failure = words(e.Message, e.Type)
+			r.failure, r.kind = words(e.Message, e.Type), e.Type
 			// "HTTP Error 503"; before, "503 Service Unavailable"
 			code, _, _ := strings.Cut(strings.TrimPrefix(e.Type, "HTTP Error "), " ")
 			if n, err := strconv.Atoi(code); err == nil && n >= 100 && n < 600 {

@@ -127,7 +127,8 @@ func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 	if n := sp.Count("http.response.status_code").Or(0); n < 1000 {
 		r.status = int(n)
 	}
-	r.failure = failure(sp.Text("error.type"))
+	r.kind = failure(sp.Text("error.type"))
+	r.failure = r.kind
 	if s.Status.Code == float64(2) || s.Status.Code == "STATUS_CODE_ERROR" {
 		r.failure = words(s.Status.Message, r.failure)
 	}

@@ -40,6 +40,7 @@ type request struct {
 	worker                     int
 	status                     int
 	failure                    string // words; empty: it went well
+	kind                       string // what the tool's client calls the failure; empty: not told
 	fine                       bool   // the file says in our own words that it went well
 	cancelled                  bool
 	left                       bool             // cancelled on purpose, as a reader who leaves does
@@ -231,9 +232,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	case r.cancelled:
 		tl.Fail(timeline.CancelledRunEnd, "cancelled, by the other tool")
 	case r.failure != "":
-		tl.Fail(cmp.Or(r.class, outcomeOf(r.status)), r.failure)
+		tl.Fail(cmp.Or(r.class, outcomeOf(r.status, r.kind, r.failure)), r.failure)
 	case r.status >= 300:
-		tl.Fail(outcomeOf(r.status), fmt.Sprintf("HTTP %d", r.status))
+		tl.Fail(outcomeOf(r.status, "", ""), fmt.Sprintf("HTTP %d", r.status))
 	case r.finish == "error":
 		tl.Fail(timeline.StreamError, "the answer ended with the reason error")
 	case len(moments) == 0:
@@ -273,19 +274,6 @@ func failure(text string) string {
 		return ""
 	}
 	return text
-}
-
-// outcomeOf is the class of a failure of which only the status is known.
-func outcomeOf(status int) timeline.Outcome {
-	switch {
-	case status == 429:
-		return timeline.HTTP429
-	case status >= 500:
-		return timeline.HTTP5xx
-	case status >= 400:
-		return timeline.HTTP4xx
-	}
-	return timeline.StreamError
 }
 
 // count takes a number of tokens; what is none stays unknown.

@@ -80,4 +80,7 @@ var OutcomeAdvice = []Advice{
 	{timeline.ClientResource, "this machine could not send the request, or not hold its reply",
 		"out of file descriptors, ports or memory",
 		"raise `ulimit -n`, keep connections alive, or use more machines; such failures are never the server's"},
+	{timeline.Untold, "it failed in another tool's run, whose file does not say how",
+		"whatever the message says, in that tool's words",
+		"read the message; look at that tool's own log"},
 }

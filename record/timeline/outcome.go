@@ -27,6 +27,7 @@ const (
 	CancelledRunEnd Outcome = "cancelled_run_end"
 	CancelledUser   Outcome = "cancelled_user"
 	ClientResource  Outcome = "client_resource"
+	Untold          Outcome = "untold" // of another tool's file alone, which doesn't say how
 )
 
 // Outcomes lists every class, success first, in the order of docs/metrics.md.
@@ -34,7 +35,7 @@ var Outcomes = []Outcome{
 	OK, ConnectRefused, DNS, TLS, TimeoutConnect, TimeoutTTFT, TimeoutIdle,
 	TimeoutTotal, HTTP429, HTTP4xx, HTTP5xx, RedirectRefused, BadContentType,
 	Parse, StreamError, StreamTruncated, ConnReset, EmptyOutput,
-	CancelledRunEnd, CancelledUser, ClientResource,
+	CancelledRunEnd, CancelledUser, ClientResource, Untold,
 }
 
 // Failed reports whether the outcome counts as a failure of the request.
