@@ -62,4 +62,6 @@ var FlagMeanings = []FlagMeaning{
 		"how many tokens the streamed part has is not known; S and TPOT are the answer's, without the time before it"},
 	{"inline_reasoning", "the text of the answer began with <think>, [THINK] or a like mark, or </think> came alone",
 		"the server does not part reasoning from text; TTFO is the first text behind the closing mark"},
+	{"unread_text", "where generated text may stand, text stood under a name that is not known (`unread` has it)",
+		"it is in no figure: the first token, their number and the pace may be another's, and an `empty_output` may be none"},
 }

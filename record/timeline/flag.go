@@ -36,6 +36,7 @@ const (
 	RepeatedText                           // the last delta said the whole text again; it is no token
 	ReasoningSummary                       // usage counts reasoning of which a summary was streamed
 	InlineReasoning                        // reasoning came in the text of the answer, between marks at its head
+	UnreadText                             // text that may have been generated stands under a name that no reader knows
 )
 
 var flagNames = [...]string{
@@ -45,7 +46,7 @@ var flagNames = [...]string{
 	"dirty_close", "non_streaming", "stream_ignored", "compressed",
 	"clock_step", "arrivals_capped",
 	"no_finish_reason", "left_open", "wrong_content_type", "repeated_text", "reasoning_summary",
-	"inline_reasoning",
+	"inline_reasoning", "unread_text",
 }
 
 // Has reports whether every flag of f is set.

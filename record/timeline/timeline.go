@@ -86,8 +86,9 @@ type Timeline struct {
 	// AnsweredBy is what the server called itself in this answer: its Server header,
 	// then system_fingerprint; empty: it said neither.
 	AnsweredBy string
-	Streamed   bool // the answer came as a stream of events
-	Asked      bool // a stream was asked for
+	Unread     Unread // what of the reply no reader knows, by its names
+	Streamed   bool   // the answer came as a stream of events
+	Asked      bool   // a stream was asked for
 
 	Events Events
 	Usage  Usage

@@ -20,6 +20,7 @@ var Anthropic = &API{
 		"/model/arnMODEL/invoke-with-response-stream", "/model/arnMODEL/invoke"},
 	Build:      buildAnthropic,
 	Decoder:    func() Decoder { return new(anthropicDecoder) },
+	Events:     "message content_block ping error",
 	AuthHeader: "x-api-key",
 	// Of all models that count their thinking apart; Claude 3.7 told it in full and counted it nowhere.
 	// Source: https://platform.claude.com/docs/en/build-with-claude/thinking
@@ -119,7 +120,7 @@ func (d *anthropicDecoder) read(e framing.Event, s *Stream) bool {
 		case "type":
 			d.r.typed()
 		case "delta", "content_block":
-			d.part()
+			d.part(inDelta)
 		case "message":
 			for name := range c.Members {
 				d.member(name)
@@ -140,7 +141,7 @@ func (d *anthropicDecoder) member(name []byte) {
 		d.r.finish, _ = c.Text()
 	case "content":
 		for range c.Elements {
-			d.part()
+			d.part(inContent)
 		}
 	default:
 		d.r.account(name)
@@ -149,10 +150,11 @@ func (d *anthropicDecoder) member(name []byte) {
 
 // part reads a content block, or a piece of one. What lies deeper, as the
 // results of tools do, was not generated.
-func (d *anthropicDecoder) part() {
+func (d *anthropicDecoder) part(place []byte) {
 	c := &d.r.c
 	for name := range c.Members {
 		switch string(name) {
+		case "type":
 		case "text":
 			d.piece(timeline.Text)
 		case "thinking":
@@ -180,6 +182,12 @@ func (d *anthropicDecoder) part() {
 			}
 		case "stop_reason":
 			d.r.finish, _ = c.Text()
+		case "content":
+			if !bytes.Contains(c.Whole(), []byte(`_result"`)) && !bytes.Contains(c.Whole(), []byte(`"compaction`)) { // what a tool gave, or the context in short
+				c.left(place, name)
+			}
+		default:
+			c.left(place, name)
 		}
 	}
 }

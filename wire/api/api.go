@@ -99,6 +99,9 @@ type API struct {
 	Remembers bool
 	// Decoder makes the decoder of one reply.
 	Decoder func() Decoder
+	// Events are how the types of its events begin, with blanks between; an event of another
+	// is one that it does not have. Empty: its events have no types.
+	Events string
 	// Framer makes the framer of a streamed reply where the content type does
 	// not tell; max is the size cap of an event. Nil: server-sent events.
 	Framer func(max int) framing.Framer

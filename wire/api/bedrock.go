@@ -152,8 +152,9 @@ func (d *bedrockDecoder) block() {
 			})
 		case "toolUse":
 			d.r.call("input")
+		case "toolResult":
 		default:
-			d.r.other(name)
+			d.r.other(inContent, name)
 		}
 	}
 }

@@ -6,13 +6,13 @@ import "bytes"
 
 // isReasoning reports whether a member of a delta, or a type, is one of
 // reasoning: reasoning_content, reasoning, reasoning_details, reasoning_text,
-// thinking, thinking_blocks, thoughts and so on. What only describes it
+// thinking, thinking_blocks, thoughts and so on. What only describesReasoning it
 // (a signature, an effort, a sealed copy) is not.
 func isReasoning(name []byte) bool {
 	if !bytes.Contains(name, []byte("reasoning")) && !bytes.Contains(name, []byte("think")) && !bytes.Contains(name, []byte("thought")) {
 		return false
 	}
-	for _, of := range describes {
+	for _, of := range describesReasoning {
 		if bytes.HasSuffix(name, []byte(of)) {
 			return false
 		}
@@ -20,7 +20,7 @@ func isReasoning(name []byte) bool {
 	return true
 }
 
-var describes = []string{"signature", "effort", "_id", "format", "tokens", "opaque", "encrypted", "encrypted_content",
+var describesReasoning = []string{"signature", "effort", "_id", "format", "tokens", "opaque", "encrypted", "encrypted_content",
 	"status", "enabled", "budget", "level", "type", "time", "duration", "seconds", "_ms", "redacted_thinking"}
 
 // thoughts reads reasoning in any of the forms in which it comes: a string, an

@@ -15,6 +15,7 @@ var Cohere = &API{
 	Common:  true,
 	Build:   buildCohere,
 	Decoder: func() Decoder { return new(cohereDecoder) },
+	Events:  "message- content- tool- citation- debug",
 	Signs: []Sign{{"type=message-start"}, {"type=content-*", "delta/message"}, {"type=message-end"},
 		{"message/content/type", "finish_reason"}},
 }
@@ -96,6 +97,8 @@ func (d *cohereDecoder) message(name []byte) {
 		d.r.piece(timeline.Reasoning)
 	case "tool_calls":
 		c.oneOrMore(d.r.calledFunction)
+	default:
+		c.left(inMessage, name)
 	}
 }
 
@@ -107,6 +110,8 @@ func (d *cohereDecoder) content() {
 			d.r.piece(timeline.Text)
 		case "thinking":
 			d.r.piece(timeline.Reasoning)
+		default:
+			c.left(inContent, name)
 		}
 	}
 }

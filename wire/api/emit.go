@@ -73,6 +73,7 @@ func (s *Stream) finish(choice int, reason jsonscan.Text) {
 func (s *Stream) finishWord(choice int, reason string) {
 	s.progress.reason = true
 	s.finishes++
+	s.unknownFinish(reason)
 	if choice >= 0 && choice < maxChoices {
 		s.progress.finished |= 1 << choice
 	}

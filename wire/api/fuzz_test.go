@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -129,6 +130,10 @@ func checkReply(t *testing.T, a *API, kind uint8, body []byte, seed uint64) {
 	}
 	if (whole.Outcome == timeline.OK) != (whole.Error == nil) || whole.Error != nil && whole.Error.Message == "" {
 		t.Errorf("outcome %s with error %+v", whole.Outcome, whole.Error)
+	}
+	if whole.Flags.Has(timeline.UnreadText) != strings.Contains(string(whole.Unread), "text:") || len(whole.Unread) > 256 ||
+		strings.ContainsFunc(string(whole.Unread), func(r rune) bool { return r < ' ' || r > '~' }) {
+		t.Errorf("unread %q with flags %v", whole.Unread, whole.Flags.Names())
 	}
 	for _, n := range []timeline.Opt[int64]{whole.Usage.Input, whole.Usage.Output, whole.Usage.Cached, whole.Counted} {
 		if n.Or(0) < 0 {

@@ -200,8 +200,9 @@ func (d *geminiDecoder) part() {
 			d.r.call("args")
 		case "executableCode":
 			c.under("code", func() { d.r.piece(timeline.Tool) })
+		case "functionResponse", "codeExecutionResult", "toolCall", "toolResponse": // of tools that the service runs
 		default:
-			d.r.other(name)
+			d.r.other(inParts, name)
 		}
 	}
 	d.r.add(kind, says)

@@ -17,6 +17,7 @@ var GeminiInteractions = &API{
 	Path:       "/v1beta/interactions",
 	Build:      buildInteractions,
 	Decoder:    func() Decoder { return new(interactionsDecoder) },
+	Events:     "interaction. step. content. error",
 	AuthHeader: "x-goog-api-key",
 	Signs:      []Sign{{"event_type=interaction.*"}, {"event_type=step.*"}, {"object=interaction"}},
 }
@@ -169,6 +170,9 @@ func (d *interactionsDecoder) content(depth int) {
 			if kind.Is("function_call") {
 				d.r.piece(timeline.Tool)
 			}
+		case "type", "result":
+		default:
+			c.left(inDelta, name)
 		}
 	}
 	switch string(kind.Raw) {

@@ -72,7 +72,9 @@ func (d *ollamaDecoder) read(e framing.Event, s *Stream) bool {
 		switch string(name) {
 		case "message":
 			for name := range c.Members {
-				d.said(name)
+				if !d.said(name) {
+					c.left(inMessage, name)
+				}
 			}
 		case "response":
 			d.r.piece(timeline.Text)
@@ -109,8 +111,8 @@ func (d *ollamaDecoder) read(e framing.Event, s *Stream) bool {
 	return c.End()
 }
 
-// said reads a member of a message, some of which stand beside it too.
-func (d *ollamaDecoder) said(name []byte) {
+// said reads a member of a message, some of which stand beside it too; false: it is not known.
+func (d *ollamaDecoder) said(name []byte) bool {
 	c := &d.r.c
 	switch string(name) {
 	case "content":
@@ -127,5 +129,8 @@ func (d *ollamaDecoder) said(name []byte) {
 		if t, ok := c.Text(); ok && !t.Empty() {
 			d.r.said.add(timeline.Role, 0)
 		}
+	default:
+		return false
 	}
+	return true
 }

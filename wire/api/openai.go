@@ -73,6 +73,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	}
 	if len(d.choices) == 0 && !d.progress && !d.timed && len(d.errors) == 0 {
 		d.errors = refusal(d.c.Whole())
+		s.unread.strange = !d.hasUsage
 	}
 	failed := len(d.errors) > 0 || d.object.Is("error")
 	for i := range d.choices {

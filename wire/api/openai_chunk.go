@@ -12,6 +12,7 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 		return true
 	}
 	keep := s.opts.KeepText
+	d.c.unread = &s.unread
 	d.c.Reset(e.Data)
 	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
 	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
@@ -62,7 +63,7 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 		case "value":
 			value, _ = c.Text()
 		default:
-			d.vendor(string(name) == "x_groq")
+			d.vendor(name)
 		}
 	}
 	switch {
@@ -111,7 +112,8 @@ func (d *openaiDecoder) readUsage() {
 
 // vendor looks into an object that some vendor added: it may hold the usage, and
 // Groq's why the stream was stopped early.
-func (d *openaiDecoder) vendor(groq bool) {
+func (d *openaiDecoder) vendor(of []byte) {
+	groq := string(of) == "x_groq"
 	for name := range d.c.Members {
 		switch {
 		case string(name) == "usage":
@@ -120,6 +122,8 @@ func (d *openaiDecoder) vendor(groq bool) {
 			if raw := d.c.problem(); raw != nil {
 				d.errors = raw
 			}
+		default:
+			d.c.leftCount(of, name)
 		}
 	}
 }
@@ -143,7 +147,7 @@ func (d *openaiDecoder) choice(keep bool) {
 		case "delta":
 			before := ch.said
 			chat = true
-			d.delta(ch, ordinal, keep)
+			d.delta(ch, ordinal, keep, inDelta)
 			spoke = ch.said != before
 		case "message":
 			c.Space()
@@ -169,6 +173,8 @@ func (d *openaiDecoder) choice(keep bool) {
 		default:
 			if isReasoning(name) {
 				d.reasoning(ch, ordinal, keep)
+			} else {
+				c.left(inChoices, name)
 			}
 		}
 	}
@@ -181,7 +187,7 @@ func (d *openaiDecoder) choice(keep bool) {
 	if ch.inDelta = ch.said.kind().Bears(); message.Whole() != nil && !c.Failed() && !ch.inDelta && !d.hasDelta(ch.index) {
 		after := *c
 		*c = message
-		d.delta(ch, ordinal, keep)
+		d.delta(ch, ordinal, keep, inMessage)
 		*c = after
 	}
 	ch.idsOnly = ids > 0 && !chat && !ch.said.kind().Bears()

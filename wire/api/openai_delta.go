@@ -7,8 +7,8 @@ import (
 	"tokenmeter/wire/jsonscan"
 )
 
-// delta reads what a chunk adds to a choice.
-func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
+// delta reads what a chunk adds to a choice, or a whole message; place is which of them.
+func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool, place []byte) {
 	c := &d.c
 	for name := range c.Members {
 		switch string(name) {
@@ -53,7 +53,7 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 			case isReasoning(name):
 				d.reasoning(ch, ordinal, keep)
 			default:
-				c.Skip()
+				c.left(place, name)
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 			case isReasoning(name):
 				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 			default:
-				c.Skip()
+				c.left(inContent, name)
 			}
 		}
 	}
@@ -229,6 +229,8 @@ func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {
 		switch string(name) {
 		case "function", "custom":
 			d.function(ch, ordinal, keep)
+		default:
+			c.left(inCalls, name)
 		}
 	}
 }
@@ -245,6 +247,8 @@ func (d *openaiDecoder) function(ch *openaiChoice, ordinal int, keep bool) {
 				continue
 			}
 			d.written(ch, ordinal, timeline.Tool, keep)
+		default:
+			c.left(inFunction, name)
 		}
 	}
 }

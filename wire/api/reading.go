@@ -34,7 +34,7 @@ type reading struct {
 func (r *reading) start(e framing.Event, s *Stream) *scan {
 	pieces, key := r.pieces[:0], r.c.Key
 	*r = reading{keep: s.opts.KeepText, whole: s.form == whole, pieces: pieces, ids: notTold, choice: s.item}
-	r.c.Key = key
+	r.c.Key, r.c.unread = key, &s.unread
 	r.c.Reset(e.Data)
 	return &r.c
 }
@@ -151,9 +151,12 @@ func (r *reading) partialArguments() {
 // calledFunction reads a call that stands in a member function, as OpenAI's do.
 func (r *reading) calledFunction() { r.c.under("function", func() { r.call("arguments") }) }
 
-func (r *reading) other(name []byte) {
+// other reads a member of a part that no reader knows by its name.
+func (r *reading) other(place, name []byte) {
 	if isMedia(name) {
 		r.media()
+	} else {
+		r.c.left(place, name)
 	}
 }
 
@@ -186,6 +189,7 @@ func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 	}
 	if kind == timeline.Empty && otherwise == timeline.Empty && !ended && !r.hasUsage && len(r.errors) == 0 {
 		r.errors = refusal(r.c.Whole())
+		s.unread.strange = s.unread.strange || s.api.knowsNot(r.kind)
 	}
 	switch {
 	case kind.Bears():

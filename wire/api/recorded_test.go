@@ -177,6 +177,7 @@ func checkRecorded(t *testing.T, tl *timeline.Timeline, want recordedWant) {
 	equal("thought", tl.Thought, want.Thought)
 	equal("calls", tl.Calls, want.Calls)
 	equal("finish", tl.FinishReason, want.Finish)
+	equal("unread", tl.Unread, "")
 	equal("usage", jsonOf(tl.Usage), jsonOf(want.Usage))
 	equal("streamed", tl.Streamed, want.Streamed)
 	equal("no_done", tl.Flags.Has(timeline.NoDone), want.NoDone)
@@ -207,7 +208,7 @@ func sameReply(t *testing.T, a, b *timeline.Timeline) {
 		for ev := range tl.Events.All() {
 			out = append(out, fmt.Sprint(ev.Kind, ev.Tokens, ev.Choice, ev.Bytes))
 		}
-		return fmt.Sprint(out, tl.Outcome, tl.Error, tl.Usage, tl.Text, tl.FinishReason, tl.Server, tl.Counted, tl.Flags.Names(), tl.Model)
+		return fmt.Sprint(out, tl.Outcome, tl.Error, tl.Usage, tl.Text, tl.FinishReason, tl.Server, tl.Counted, tl.Flags.Names(), tl.Unread, tl.Model)
 	}
 	if flat(a) != flat(b) {
 		t.Errorf("another split gives another reply:\n%.2000s\n%.2000s", flat(a), flat(b))

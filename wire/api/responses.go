@@ -18,6 +18,7 @@ var OpenAIResponses = &API{
 	Build:   buildResponses,
 	Create:  createResponse,
 	Decoder: func() Decoder { return new(responsesDecoder) },
+	Events:  "response. error keepalive ping",
 	Signs:   []Sign{{"type=response.*"}, {"object=response"}},
 }
 
@@ -133,6 +134,9 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 func (d *responsesDecoder) generated(s *Stream) bool {
 	kind, ok := deltaKind(d.r.kind.Raw)
 	if !ok {
+		if !d.delta.Empty() && !bytes.HasSuffix(d.r.kind.Raw, []byte(".delta")) {
+			s.unread.leave(leftover{timeline.TextName, d.r.kind.Raw, inDelta, d.delta.Raw})
+		}
 		return true
 	}
 	if kind == timeline.Reasoning {
@@ -140,6 +144,7 @@ func (d *responsesDecoder) generated(s *Stream) bool {
 		s.summed, s.thought = s.summed || summary, s.thought || !summary
 	}
 	if d.delta.Empty() {
+		s.unread.strange = true // it may have another name
 		return true
 	}
 	n := int64(0)

@@ -117,6 +117,9 @@ func (d *responsesDecoder) newItem() {
 			d.note(timeline.Tool, c.written())
 		case "result": // the picture of an image_generation_call
 			d.whole(timeline.Media)
+		case "output", "outputs", "results", "queries", "revised_prompt", "environment": // of tools that the service runs, and what it asked them
+		default:
+			c.left(inItem, name)
 		}
 	}
 	d.compacted = d.compacted || d.itemType.Is("compaction")

@@ -110,6 +110,9 @@ func (d *responsesDecoder) wholePart(kind timeline.Kind) {
 			d.whole(kind)
 		case "refusal":
 			d.whole(timeline.Refusal)
+		case "transcript", "audio": // as deltas brought it
+		default:
+			c.left(inContent, name)
 		}
 	}
 	if is.Is("reasoning_text") || is.Is("summary_text") {

@@ -75,6 +75,7 @@ func (s *Stream) results() {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()
+	s.tellUnread()
 	if s.form != whole {
 		s.server.queueByHead(tl)
 	}
@@ -245,6 +246,9 @@ func (s *Stream) emptyWords() string {
 	}
 	if tl.FinishReason != "" {
 		words += " (finish reason " + tl.FinishReason + ")"
+	}
+	if tl.Flags.Has(timeline.UnreadText) {
+		words += "; text that is not read may be it, and the server all right: " + string(tl.Unread)
 	}
 	return words
 }

@@ -75,6 +75,7 @@ type Stream struct {
 	count    tokenCount
 	kept     keptText
 	server   serverTimings
+	unread   unread
 
 	replyID       string
 	malformed     int
@@ -344,10 +345,15 @@ func (s *Stream) several(e framing.Event) bool {
 
 // decode takes an event that is JSON; false: it is none.
 func (s *Stream) decode(e framing.Event) bool {
+	s.unread.event, s.unread.strange = s.unread.event[:0], false
 	if !s.decoder.read(e, s) {
 		return false
 	}
+	before := s.tokens
 	s.decoder.apply(e, s)
+	if s.tokens == 0 || len(s.unread.event) > 0 || s.unread.strange {
+		s.leftOver(e.Data, s.tokens > before)
+	}
 	return true
 }
 

@@ -168,6 +168,8 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.part(&u.parts[side.or(promptAudio, answerAudio)])
 	case "video_tokens":
 		s.part(&u.parts[side.or(promptVideo, answerVideo)])
+	default:
+		s.leftCount(inUsage, name)
 	}
 }
 
