@@ -58,6 +58,7 @@ func (p *patient) probe(ctx context.Context) {
 		p.ending(tl)
 	}
 	p.usage(tl, s, strict)
+	p.unread(tl)
 	if !wordless {
 		p.length(tl, refused)
 		p.cache(tl)
@@ -223,6 +224,16 @@ func (p *patient) usage(tl *timeline.Timeline, s shape, strict bool) {
 }
 
 const leaveOut = `leave it out of a run, too: --parameters '{"stream_options": null}'; without counts of the server a tokenizer counts (--tokenizer)`
+
+// unread names what of the answer is in no figure; nothing, where all of it was read.
+func (p *patient) unread(tl *timeline.Timeline) {
+	if tl.Unread == "" {
+		return
+	}
+	c := Check{Name: "unread", Verdict: Warn, Value: "not known by name, so in no figure: " + string(tl.Unread), Facts: facts{"unread": string(tl.Unread)},
+		Fix: "tokenmeter explain unread_parts says what that means"}
+	p.add(c)
+}
 
 // length says whether the asked output length is kept.
 func (p *patient) length(tl *timeline.Timeline, refused bool) {

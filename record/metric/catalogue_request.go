@@ -187,6 +187,8 @@ var outcomeDefinitions = []Definition{
 	{Name: "finish_reason", Title: "why the model stopped, as the server said", Group: GroupOutcome, Null: "never said", Source: "the response"},
 	{Name: "service_tier", Title: "the class of service that the server says it gave: flex, priority, standard, …", Group: GroupOutcome, Null: "never said (`auto` says none)", Source: "the response"},
 	{Name: "answered_by", Title: "what the server called itself in the answer", Group: GroupOutcome, Formula: "its Server header, then system_fingerprint", Null: "it said neither", Source: "the response"},
+	{Name: "unread", Title: "what of the answer is not read, by its names", Group: GroupOutcome,
+		Formula: "text:MEMBER, under which text stands that may have been generated; count:MEMBER of a usage that does not add up without it; finish:WORD, a finish reason that is not known", Null: "all is read", Source: "the response"},
 	{Name: "flags", Title: "facts to read beside the figures", Group: GroupOutcome, Formula: "names of the table of flags", Source: "the timeline"},
 	{Name: "check", Title: "quality check", Group: GroupOutcome, Formula: "pass or fail", Null: "no check was asked for", Source: "the answer's text"},
 	{Name: "cost_usd", Unit: "USD", Title: "price of the request", Better: Lower, Group: GroupOutcome,

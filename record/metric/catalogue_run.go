@@ -35,6 +35,7 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.cooldown", Unit: "requests", Title: "requests after the measured part, which kept the load up", Group: GroupRequests},
 	{Name: "requests.first_error", Title: "the first failure's words", Group: GroupRequests, Null: "nothing failed"},
 	{Name: "requests.service_tiers", Unit: "requests", Title: "measured requests by service_tier", Group: GroupRequests, Null: "the server names no class of service"},
+	{Name: "requests.unread", Unit: "requests", Title: "measured requests by what of their answers is not read (unread)", Group: GroupRequests, Null: "all is read"},
 	{Name: "requests.token_sources", Unit: "requests", Title: "measured requests by token_source", Group: GroupRequests},
 	{Name: "requests.clocks", Unit: "requests", Title: "measured requests by what stamped their arrivals (clock)", Group: GroupRequests},
 	{Name: "requests.attempts", Unit: "tries", Title: "tries of measured requests, retries included", Better: Lower, Group: GroupRequests},

@@ -2,6 +2,8 @@ package metric
 
 import (
 	"cmp"
+	"strings"
+
 	"tokenmeter/record/timeline"
 )
 
@@ -19,6 +21,9 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	}
 	r.Clocks[tl.Clock]++
 	CountTier(r.ServiceTiers, tl.ServiceTier)
+	for name := range strings.FieldsSeq(string(tl.Unread)) {
+		CountTier(r.Unread, name)
+	}
 	if v.Flags != 0 {
 		for _, name := range v.Flags.Names() {
 			r.Flags[name]++
@@ -26,8 +31,8 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	}
 }
 
-// CountTier counts a class of service, if one was named. A server that makes up
-// a new name for each request does not fill the memory.
+// CountTier counts a class of service, if one was named, or another name of a server's. One
+// that makes up a new name for each request does not fill the memory.
 func CountTier(tiers map[string]int64, name string) {
 	const most = 16
 	if name == "" {

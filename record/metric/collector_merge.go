@@ -49,6 +49,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	addAll(r.Excluded, o.Excluded)
 	addAll(r.TokenSources, o.TokenSources)
 	addAll(r.ServiceTiers, o.ServiceTiers)
+	addAll(r.Unread, o.Unread)
 	addAll(r.Clocks, o.Clocks)
 	addAll(r.Flags, o.Flags)
 	addAll(r.ITLLeftOut, o.ITLLeftOut)

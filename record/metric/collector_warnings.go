@@ -29,6 +29,7 @@ func (c *Collector) warnings(s *Summary, f *Facts) []Warning {
 	c.loadWarnings(&w, s, f)
 	c.lengthWarnings(&w, f)
 	c.streamWarnings(&w, s, f)
+	unreadWarning(&w, s.Requests.Unread)
 	return w
 }
 
@@ -62,6 +63,18 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 	bad := s.Requests.Flags["usage_inconsistent"] + s.Requests.Flags["token_count_mismatch"]
 	w.add(bad > 0, "inconsistent_counts", float64(bad),
 		"Records whose token counts cannot all be right: %d (see their flags).", bad)
+}
+
+// unreadWarning names what of the answers is in no figure.
+func unreadWarning(w *noted, unread map[string]int64) {
+	var parts []string
+	most := int64(0)
+	for _, name := range slices.Sorted(maps.Keys(unread)) {
+		parts = append(parts, fmt.Sprintf("%s in %d", name, unread[name]))
+		most = max(most, unread[name])
+	}
+	w.add(most > 0, "unread_parts", float64(most),
+		"Of the answers this is not read, because the names are not known: %s. Tokens, times and outcomes may lack it.", strings.Join(parts, ", "))
 }
 
 func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {

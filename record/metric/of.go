@@ -48,6 +48,7 @@ func facts(tl *timeline.Timeline) Record {
 		FinishReason: optional(tl.FinishReason),
 		ServiceTier:  optional(tl.ServiceTier),
 		AnsweredBy:   optional(tl.AnsweredBy),
+		Unread:       optional(string(tl.Unread)),
 
 		DueS:    float64(tl.DueUS) / 1e6,
 		StartS:  float64(max(tl.StartUS, tl.DueUS)) / 1e6,

@@ -31,6 +31,7 @@ type Record struct {
 	FinishReason *string             `json:"finish_reason"`
 	ServiceTier  *string             `json:"service_tier"`
 	AnsweredBy   *string             `json:"answered_by"`
+	Unread       *string             `json:"unread"`
 
 	DueS    float64 `json:"due_s"`
 	StartS  float64 `json:"start_s"`

@@ -52,6 +52,8 @@ type Requests struct {
 	// ServiceTiers counts measured requests by the class of service that the server
 	// says it gave; those that it said nothing of are not in it.
 	ServiceTiers map[string]int64 `json:"service_tiers,omitempty"`
+	// Unread counts measured requests by what of their answers is not read (unread).
+	Unread map[string]int64 `json:"unread,omitempty"`
 	// Clocks counts measured requests by what stamped their arrivals.
 	Clocks map[timeline.Clock]int64 `json:"clocks"`
 	// Attempts counts tries of measured requests, retries included; those never sent had none.

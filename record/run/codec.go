@@ -128,6 +128,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Usage.Media)
 	c.string(&t.AnsweredBy)
 	c.optInt(&t.InputImages)
+	text(c, &t.Unread)
 	if c.reading {
 		t.SortImages()
 	}

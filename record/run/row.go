@@ -28,6 +28,7 @@ type row struct {
 	FinishReason *string `parquet:"finish_reason,dict"`
 	ServiceTier  *string `parquet:"service_tier,dict"`
 	AnsweredBy   *string `parquet:"answered_by,dict"`
+	Unread       *string `parquet:"unread,dict"`
 
 	DueS    float64 `parquet:"due_s"`
 	StartS  float64 `parquet:"start_s"`

@@ -49,6 +49,7 @@ type outline struct {
 	FinishReason *string `parquet:"finish_reason"`
 	ServiceTier  *string `parquet:"service_tier"`
 	AnsweredBy   *string `parquet:"answered_by"`
+	Unread       *string `parquet:"unread"`
 
 	DueS   float64 `parquet:"due_s"`
 	StartS float64 `parquet:"start_s"`
@@ -112,7 +113,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		RetryAfterUS: micros(f.RetryAfterMS), Redirects: int(f.Redirects),
 		SentUS: micros(f.SentMS), HeadUS: micros(f.FirstByteMS), CloseUS: micros(f.CloseMS),
 
-		FinishReason: word(f.FinishReason), ServiceTier: word(f.ServiceTier), AnsweredBy: word(f.AnsweredBy), Streamed: f.Streamed, Asked: f.Asked,
+		FinishReason: word(f.FinishReason), ServiceTier: word(f.ServiceTier), AnsweredBy: word(f.AnsweredBy), Unread: timeline.Unread(word(f.Unread)), Streamed: f.Streamed, Asked: f.Asked,
 		Usage: timeline.Usage{
 			Input: timeline.FromPtr(f.UsageInput), Cached: timeline.FromPtr(f.UsageCached),
 			CacheWrite: timeline.FromPtr(f.UsageCacheWrite), CacheWrite1h: timeline.FromPtr(f.UsageWrite1h), Output: timeline.FromPtr(f.UsageOutput),

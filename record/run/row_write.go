@@ -47,7 +47,7 @@ func recordRow(rec *metric.Record) row {
 		Parent: rec.Parent, Agent: rec.Agent, Class: rec.Class, ID: rec.ID, API: rec.API, Model: rec.Model,
 		Evidence: string(rec.Evidence), Outcome: string(rec.Outcome), Good: rec.Good.Ptr(),
 
-		HTTPStatus: rec.HTTPStatus.Ptr(), FinishReason: rec.FinishReason, ServiceTier: rec.ServiceTier, AnsweredBy: rec.AnsweredBy,
+		HTTPStatus: rec.HTTPStatus.Ptr(), FinishReason: rec.FinishReason, ServiceTier: rec.ServiceTier, AnsweredBy: rec.AnsweredBy, Unread: rec.Unread,
 		DueS: rec.DueS, StartS: rec.StartS, DelayMS: rec.DelayMS,
 
 		DNSMS: rec.DNSMS.Ptr(), ConnectMS: rec.ConnectMS.Ptr(), TLSMS: rec.TLSMS.Ptr(),
