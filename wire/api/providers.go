@@ -17,6 +17,8 @@ type Provider struct {
 	KeyHeader string
 	// Bare is the base of a URL that names only the host; empty: /v1.
 	Bare string
+	// Messages is the base of Anthropic's API for such a URL; empty: the host alone.
+	Messages string
 	// Unversioned says that chat completions have no version in their path.
 	Unversioned bool
 	// TellsUsage says that its streams tell their usage though nobody asks.
@@ -84,8 +86,8 @@ var Providers = []*Provider{
 		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools"},
 	{Name: "Ollama", Hosts: []string{"ollama.com"}, URL: "https://ollama.com/api", API: "ollama-chat", Keys: []string{"OLLAMA_API_KEY"},
 		Reads: "`thinking`; the durations of its own work", Note: "with `/v1` behind the host: OpenAI's API"},
-	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
-		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API; with `/beta`: `openai-completions`"},
+	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Messages: "/anthropic", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
+		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "Anthropic's API: `/anthropic` behind it, or `--api anthropic`; with `/beta`: `openai-completions`"},
 	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},
 		Reads: "reasoning tokens, which are beside its answer count; `reasoning_content`"},
 	{Name: "Groq", Hosts: []string{"api.groq.com"}, URL: "https://api.groq.com/openai/v1", Bare: "/openai/v1", Keys: []string{"GROQ_API_KEY"},
@@ -96,22 +98,22 @@ var Providers = []*Provider{
 		Reads: "`reasoning`; cached tokens beside the details"},
 	{Name: "Fireworks", Hosts: []string{"api.fireworks.ai"}, URL: "https://api.fireworks.ai/inference/v1", Bare: "/inference/v1", Keys: []string{"FIREWORKS_API_KEY"},
 		Reads: "cached tokens; `reasoning_content`"},
-	{Name: "OpenRouter", Hosts: []string{"openrouter.ai"}, URL: "https://openrouter.ai/api/v1", Bare: "/api/v1", Keys: []string{"OPENROUTER_API_KEY"},
+	{Name: "OpenRouter", Hosts: []string{"openrouter.ai"}, URL: "https://openrouter.ai/api/v1", Bare: "/api/v1", Messages: "/api", Keys: []string{"OPENROUTER_API_KEY"},
 		TellsUsage: true, // https://openrouter.ai/docs/use-cases/usage-accounting
 		Reads:      "`reasoning`, `reasoning_details`; `images`; comments while it waits; errors within a stream"},
 	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"}, TellsUsage: true,
 		Reads: "`reasoning_tokens` beside its answer count; whole messages beside the deltas"},
-	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
-		Reads: "`reasoning_content`; cached tokens", Note: "with `/api/anthropic`: Anthropic's API"},
-	{Name: "Zhipu, China", Hosts: []string{"open.bigmodel.cn"}, URL: "https://open.bigmodel.cn/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZHIPUAI_API_KEY"},
+	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Messages: "/api/anthropic", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
+		Reads: "`reasoning_content`; cached tokens", Note: "Anthropic's API: `/api/anthropic`, or `--api anthropic`"},
+	{Name: "Zhipu, China", Hosts: []string{"open.bigmodel.cn"}, URL: "https://open.bigmodel.cn/api/paas/v4", Bare: "/api/paas/v4", Messages: "/api/anthropic", Keys: []string{"ZHIPUAI_API_KEY"},
 		Reads: "as Z.ai"},
 	{Name: "Volcengine Ark", Hosts: []string{"ark.*.volces.com"}, URL: "https://ark.cn-beijing.volces.com/api/v3", Bare: "/api/v3", Keys: []string{"ARK_API_KEY"},
 		Reads: "`reasoning_content`; cached and reasoning tokens"},
 	{Name: "GitHub Models", Hosts: []string{"models.github.ai"}, URL: "https://models.github.ai/inference", Bare: "/inference", Unversioned: true, Keys: []string{"GITHUB_TOKEN"},
 		Reads: "the usual counts"},
-	{Name: "MiniMax", Hosts: []string{"api.minimax.io", "api.minimaxi.com"}, URL: "https://api.minimax.io/v1", Keys: []string{"MINIMAX_API_KEY"},
+	{Name: "MiniMax", Hosts: []string{"api.minimax.io", "api.minimaxi.com"}, URL: "https://api.minimax.io/v1", Messages: "/anthropic", Keys: []string{"MINIMAX_API_KEY"},
 		Reads: "`reasoning_details`; errors in `base_resp`; a last message that repeats all"},
-	{Name: "Moonshot", Hosts: []string{"api.moonshot.ai", "api.moonshot.cn"}, URL: "https://api.moonshot.ai/v1", Keys: []string{"MOONSHOT_API_KEY"},
+	{Name: "Moonshot", Hosts: []string{"api.moonshot.ai", "api.moonshot.cn"}, URL: "https://api.moonshot.ai/v1", Messages: "/anthropic", Keys: []string{"MOONSHOT_API_KEY"},
 		Reads: "`reasoning_content`; usage within the choice; cached tokens beside the details"},
 	{Name: "Alibaba DashScope", Hosts: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"}, URL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Bare: "/compatible-mode/v1", Keys: []string{"DASHSCOPE_API_KEY"},
 		Reads: "`reasoning_content`; cached tokens"},
@@ -199,6 +201,8 @@ func (p *Provider) base(host, path, apiPath string) string {
 	version, _ := splitVersion(apiPath)
 	segments := splitPath(path)
 	switch {
+	case p != nil && path == "" && isMessages(apiPath):
+		return p.Messages
 	case p == nil || isMessages(apiPath) || strings.Contains(apiPath[strings.LastIndexByte(apiPath, '/')+1:], ":"): // Google's operations are of its own API
 	case p.Operation != "":
 		if (path == "" || path == "/v1") && (apiPath == "" || apiPath == OpenAIChat.Path) {

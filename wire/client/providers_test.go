@@ -292,6 +292,14 @@ func TestAddresses(t *testing.T) {
 		{"http://ollama.com/api", "/api/generate", "/api/generate", "/v1/models"},
 		{"http://ollama.com/api", chat, "/v1/chat/completions", "/v1/models"},
 		{"http://ollama.com/v1", chat, "/v1/chat/completions", "/v1/models"},
+		// Source: api-docs.deepseek.com/guides/anthropic_api, docs.z.ai, platform.moonshot.ai, platform.minimax.io (Claude Code)
+		{"http://api.deepseek.com", messages, "/anthropic/v1/messages", "/anthropic/v1/models"},
+		{"http://api.deepseek.com/anthropic", messages, "/anthropic/v1/messages", "/anthropic/v1/models"},
+		{"http://api.z.ai/", messages, "/api/anthropic/v1/messages", "/api/anthropic/v1/models"},
+		{"http://api.minimaxi.com", messages, "/anthropic/v1/messages", "/anthropic/v1/models"},
+		{"http://api.moonshot.cn", messages, "/anthropic/v1/messages", "/anthropic/v1/models"},
+		{"http://openrouter.ai", messages, "/api/v1/messages", "/api/v1/models"}, // openrouter.ai/docs, Claude Code
+		{"http://api.x.ai", messages, "/v1/messages", "/v1/models"},
 		{"http://localhost:11434/team/api", chat, "/team/api/v1/chat/completions", "/team/api/v1/models"},
 		{"http://h/api", "/api/chat", "/api/chat", "/api/v1/models"},
 		{"http://h/api", chat, "/api/v1/chat/completions", "/api/v1/models"}, // of any other a prefix
@@ -340,6 +348,10 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h/v1", "/health", "/health"},
 		{"http://h/v1", "/api/chat", "/api/chat"},
 		{"http://h:11434/api", "/api/chat", "/api/chat"},
+		{"http://api.deepseek.com", "/v1/messages", "/anthropic/v1/messages"},
+		{"http://api.deepseek.com", "/v1/messages/count_tokens", "/anthropic/v1/messages/count_tokens"},
+		{"http://api.deepseek.com", "/anthropic/v1/messages", "/anthropic/v1/messages"},
+		{"http://api.deepseek.com", "/v1/chat/completions", "/chat/completions"},
 		{"http://h:11434/api", "/v1/chat/completions", "/v1/chat/completions"},
 		{"http://h/x", "/health", "/x/health"},
 		{"http://h/x", "/v1/chat/completions", "/x/v1/chat/completions"},
