@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
 )
 
 // form is how a body is framed.
@@ -42,8 +43,7 @@ func formOf(head Head) form {
 	switch kind := mediaType(value); {
 	case kind == "text/event-stream":
 		return sse
-	case kind == "application/x-ndjson", kind == "application/ndjson",
-		kind == "application/jsonl", kind == "application/x-jsonlines", kind == "application/stream+json":
+	case isLines(kind):
 		return lines
 	case kind == "application/json", kind == "text/json", strings.HasSuffix(kind, "+json"):
 		return whole
@@ -51,6 +51,17 @@ func formOf(head Head) form {
 		return messages
 	}
 	return foreign
+}
+
+// isLines reports whether a content type is of JSON in lines: it has as many names as writers.
+// Source of jsonlines: deepjavalibrary/djl-serving, lmi/user_guides/chat_input_output_schema.md
+func isLines(kind string) bool {
+	_, name, _ := strings.Cut(kind, "/")
+	switch strings.TrimPrefix(name, "x-") {
+	case "ndjson", "jsonl", "jsonlines", "json-lines", "stream+json":
+		return true
+	}
+	return false
 }
 
 func mediaType(value string) string {
@@ -96,7 +107,10 @@ func (s *Stream) line(data []byte) []byte {
 	if !ended || !bytes.Contains(bytes.ReplaceAll(line, []byte(" "), nil), []byte(s.api.Opening)) {
 		return body[early:]
 	}
-	s.form, s.framer, s.tl.Streamed = native, s.api.Framer(s.opts.MaxEvent), true
+	s.tl.Streamed = true
+	if s.form, s.framer = lines, framing.NewLines(s.opts.MaxEvent); s.api.Framer != nil {
+		s.form, s.framer = native, s.api.Framer(s.opts.MaxEvent)
+	}
 	s.tl.Flags |= timeline.WrongContentType
 	return body
 }

@@ -17,6 +17,7 @@ var OpenAIChat = &API{
 	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", anyInvocations, "/text/chat_stream", "/text/chat", "/models/MODEL:streamRawPredict", "/models/MODEL:rawPredict"},
 	Build:   buildOpenAIChat,
 	Decoder: func() Decoder { return new(openaiDecoder) },
+	Opening: `"delta":{`,
 	Signs:   []Sign{{"choices/delta"}, {"choices/message"}, {"object=chat.completion*"}},
 }
 

@@ -610,6 +610,39 @@ func TestFinishReasonsOfVendors(t *testing.T) {
 	}
 }
 
+// Chunks of chat completions in lines of JSON are a stream, whatever that is called, at the
+// times of its lines.
+// Source: deepjavalibrary/djl-serving, serving/docs/lmi/user_guides/chat_input_output_schema.md
+// (application/jsonlines); https://github.com/langchain-ai/langchain-aws/issues/128 (application/json)
+func TestChunksInLines(t *testing.T) {
+	const chunk = `{"id": "chatcmpl-0", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": " my"}, "logprobs": null, "finish_reason": null}]}` + "\n"
+	const last = `{"id": "chatcmpl-0", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": " dear"}, "logprobs": null, "finish_reason": "length"}]}` + "\n"
+	for kind, flagged := range map[string]bool{
+		"application/jsonlines": false, "application/x-ndjson": false, "application/json-lines": false, "text/x-ndjson; charset=utf-8": false,
+		"application/json": true, "text/plain": true, "application/octet-stream": true, "application/json-seq": true,
+	} {
+		for _, cut := range []int{0, 1, len(chunk) - 1, len(chunk) + 3} {
+			head := Head{200, map[string][]string{"Content-Type": {kind}}}
+			reads := [][]byte{[]byte(chunk + last)}
+			if cut > 0 {
+				reads = [][]byte{[]byte((chunk + last)[:cut]), []byte((chunk + last)[cut:])}
+			}
+			tl := replay(OpenAIChat, head, reads, timeline.EOF)
+			if tl.Outcome != timeline.OK || tl.Text != " my dear" || !tl.Streamed || tl.Flags.Has(timeline.WrongContentType) != flagged || tl.Flags.Has(timeline.NonStreaming) {
+				t.Errorf("%s, cut at %d: %s %v, %q, streamed %v, %v", kind, cut, tl.Outcome, tl.Error, tl.Text, tl.Streamed, tl.Flags.Names())
+			}
+		}
+		if tl := reply(OpenAIChat, kind, chunk, timeline.EOF); tl.Outcome != timeline.StreamTruncated {
+			t.Errorf("%s, one chunk alone: %s", kind, tl.Outcome)
+		}
+		// The text of a whole reply may hold anything.
+		whole := `{"choices":[{"index":0,"message":{"content":"say \"delta\":{}"},"finish_reason":"stop"}]}` + "\n"
+		if tl := reply(OpenAIChat, kind, whole, timeline.EOF); tl.Outcome != timeline.OK || tl.Streamed != (formOf(Head{200, map[string][]string{"Content-Type": {kind}}}) == lines) {
+			t.Errorf("%s, a whole reply: %s, streamed %v", kind, tl.Outcome, tl.Streamed)
+		}
+	}
+}
+
 // An event without data is a sign of life and nothing malformed; a stream under
 // JSON's type is taken, and flagged as under any other wrong one.
 func TestSignsOfLifeAndLabels(t *testing.T) {
