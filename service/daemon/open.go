@@ -138,12 +138,16 @@ func (d *Daemon) begin(one *opening) {
 	one.server.HTTP2.WriteByteTimeout = cmp.Or(one.ReaderTimeout, 5*time.Minute)
 	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	one.server.ConnContext = proxy.ConnContext
-	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout, Room: proxy.Behind{Of: d.bodies},
+	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout, Room: proxy.Behind{Of: d.bodies}, Clients: d.clients,
 		Failed: func(from net.Addr, err error) {
 			one.proxy.Load().Refused("tls")
 			d.log.Debug("TLS handshake failed", "from", from.String(), "error", err.Error())
 		}}
 	let.Full = func(err error) {
+		if errors.Is(err, gate.ErrNoMemory) {
+			one.proxy.Load().Refused("memory")
+			return
+		}
 		one.proxy.Load().Refused("descriptors")
 		if now := time.Now().Unix(); d.fullAt.Swap(now) < now-9 { // a line now and then
 			d.log.Error("no file descriptors are left for clients: raise the limit (ulimit -n, LimitNOFILE=), or lower streams", "listener", one.Name, "error", err.Error())

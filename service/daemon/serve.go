@@ -77,6 +77,7 @@ type Daemon struct {
 	asking   *prober       // nil: nothing is asked; under mu
 	servers  *servers      // nil: not yet; under mu
 	bodies   *proxy.Budget // of all listeners
+	clients  *proxy.Budget // likewise, for connections and requests
 	replies  *api.Room     // of all listeners
 
 	mu       sync.Mutex
@@ -119,7 +120,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return err
 	}
 	bodies := cmp.Or(int64(plan.Config.Bodies), defaultBodies())
-	d.bodies, d.replies = proxy.NewBudget(bodies), api.NewRoom(bodies/2)
+	d.bodies, d.replies, d.clients = proxy.NewBudget(bodies), api.NewRoom(bodies/2), proxy.NewBudget(forClients())
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {
@@ -209,7 +210,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		for k := range cfg.Upstreams {
 			cfg.Upstreams[k].Dial = d.opt.Dial
 		}
-		cfg.Log, cfg.LogRequests, cfg.Bodies, cfg.Replies = d.log, plan.Config.Log.Requests, d.bodies, d.replies
+		cfg.Log, cfg.LogRequests, cfg.Bodies, cfg.Replies, cfg.Clients = d.log, plan.Config.Log.Requests, d.bodies, d.replies, d.clients
 		if made[i], err = proxy.New(cfg, opening.proxy.Load()); err != nil {
 			for k, p := range made[:i] {
 				p.Retire(next[k].proxy.Load())

@@ -27,6 +27,9 @@ type Conn struct {
 	late    bool   // whose read ended at a deadline
 	room    Room   // for what it reads
 	taken   int64  // of that
+	clients Room   // for heads that are not whole yet, and for the connection where it is counted
+	counted bool
+	heading int64 // of clients
 	closed  bool
 	gone    func() // is told that the client has gone; nil: nobody asks
 }
@@ -115,6 +118,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if len(c.out) == 0 && len(c.held) > 0 {
 			pass, rest := c.sift(c.held)
 			c.out, c.held = pass, append([]byte(nil), rest...)
+			if instead, full := c.headFits(); full {
+				c.out = append(c.out, instead...)
+			}
 		}
 		if len(c.out) > 0 {
 			n := copy(p, c.out)
@@ -168,10 +174,16 @@ func (c *Conn) fill(p []byte) (int, error) {
 	}
 	if len(c.held) > 0 {
 		c.held = append(c.held, b[:n]...)
+		if instead, full := c.headFits(); full {
+			c.out = append(c.out, instead...)
+		}
 		return 0, err
 	}
 	pass, rest := c.sift(b[:n])
 	c.held = append([]byte(nil), rest...)
+	if instead, full := c.headFits(); full {
+		pass = append(pass, instead...)
+	}
 	if len(pass) > 0 && &pass[0] == &p[0] {
 		return len(pass), err
 	}
@@ -195,6 +207,53 @@ func (c *Conn) read(p []byte) (int, error) {
 	c.cond.Broadcast()
 	return n, err
 }
+
+// headFits takes room for the head that comes, of which the server keeps all but what the
+// gate holds; full: there is none. Then the request ends with instead, and is refused.
+func (c *Conn) headFits() (instead string, full bool) {
+	f := &c.framing
+	if c.clients == nil || f.state != inLine && f.state != inFields {
+		c.head(0)
+		return "", false
+	}
+	if c.head(HeadRoom(f.heading.size+len(c.held), f.heading.lines)) {
+		return "", false
+	}
+	c.held = nil
+	if f.state == inLine {
+		instead = "\r\n\r\n" // a line that long is none
+	} else {
+		f.why = NoRoom
+		instead = f.mark + ": 1\r\nConnection: close\r\n\r\n"
+	}
+	f.state = over
+	c.head(0)
+	return instead, true
+}
+
+// head takes or gives room so that a head has so much. c.mu is held.
+func (c *Conn) head(n int64) bool {
+	switch more := n - c.heading; {
+	case more > 0 && !c.clients.Take(more):
+		return false
+	case more < 0:
+		c.clients.Give(-more)
+	}
+	c.heading = n
+	return true
+}
+
+// NoRoom is why a request is refused whose head finds no memory.
+const NoRoom = "the requests of other clients take all the memory that there is for them"
+
+// HeadRoom is what a head of so many bytes and lines takes of the memory for clients, beyond
+// what each request has: it is there up to three times, and a field has an entry of a map.
+func HeadRoom(bytes, lines int) int64 {
+	return int64(max(3*bytes+256*lines-usualHead, 0))
+}
+
+// usualHead is what heads of most requests need.
+const usualHead = 12 << 10
 
 // sift returns what of in passes, and what must wait for more. When all that
 // passes stands at the beginning of in, it is not copied.
@@ -257,8 +316,12 @@ func (c *Conn) unwatch() {
 // Close implements net.Conn.
 func (c *Conn) Close() error {
 	c.mu.Lock()
+	if !c.closed && c.counted {
+		c.clients.Give(OfConn)
+	}
 	c.closed = true
 	c.giveBut(0)
+	c.head(0)
 	c.mu.Unlock()
 	return c.Conn.Close()
 }

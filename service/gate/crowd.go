@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,10 +20,14 @@ func Spare(c net.Conn) error {
 	return nil
 }
 
-const crowdedBody = `{"error":{"message":"tokenmeter: no file descriptors are left for further clients","type":"proxy_error","code":"refused_descriptors"}}` + "\n"
+// crowdedAnswer is what a client gets when there is none of something left for it.
+func crowdedAnswer(what, code string) string {
+	return "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Tokenmeter-Error: " + code + "\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" +
+		`{"error":{"message":"tokenmeter: ` + what + `","type":"proxy_error","code":"` + code + `"}}` + "\n"
+}
 
-// crowdedAnswer is what a client gets when there are no descriptors for it.
-var crowdedAnswer = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Tokenmeter-Error: refused_descriptors\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" + crowdedBody
+// ErrNoMemory says that clients take all the memory that there is for them.
+var ErrNoMemory = errors.New("other clients take all the memory that there is for them")
 
 // farewells are answers under way, of which there may be so many at once: they
 // hold descriptors, too.
@@ -36,10 +41,17 @@ const (
 // crowded reports whether a connection can't be let in. It then is dealt with:
 // answered where it speaks in the clear, and closed.
 func (l *listener) crowded(c net.Conn) bool {
-	if descriptor(c) < reserve()-spareForUpstreams {
+	var answer string
+	switch {
+	case descriptor(c) >= reserve()-spareForUpstreams:
+		answer = crowdedAnswer("no file descriptors are left for further clients", "refused_descriptors")
+		l.full(syscall.EMFILE)
+	case l.cfg.Clients != nil && !l.cfg.Clients.Take(OfConn):
+		answer = crowdedAnswer(ErrNoMemory.Error(), "refused_memory")
+		l.full(ErrNoMemory)
+	default:
 		return false
 	}
-	l.full(syscall.EMFILE)
 	if l.cfg.TLS != nil || farewells.Add(1) > mostFarewells {
 		if l.cfg.TLS == nil {
 			farewells.Add(-1)
@@ -51,7 +63,7 @@ func (l *listener) crowded(c net.Conn) bool {
 		defer farewells.Add(-1)
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(farewellTime))
-		_, _ = io.WriteString(c, crowdedAnswer)
+		_, _ = io.WriteString(c, answer)
 		if half, ok := c.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}
@@ -84,4 +96,32 @@ func (l *listener) accept() (net.Conn, error) {
 			return c, nil
 		}
 	}
+}
+
+// OfConn is what a connection takes of the memory for clients while nothing is asked.
+const OfConn = 12 << 10
+
+// lodger gives back what a connection of TLS took. One in the clear is none: the short way
+// of replies wants the kernel's own.
+type lodger struct {
+	net.Conn
+	room Room
+	once sync.Once
+}
+
+// Close implements net.Conn.
+func (c *lodger) Close() error {
+	c.once.Do(func() { c.room.Give(OfConn) })
+	return c.Conn.Close()
+}
+
+// NetConn is the connection that is counted.
+func (c *lodger) NetConn() net.Conn { return c.Conn }
+
+// SyscallConn implements syscall.Conn.
+func (c *lodger) SyscallConn() (syscall.RawConn, error) {
+	if s, ok := c.Conn.(syscall.Conn); ok {
+		return s.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }

@@ -242,7 +242,7 @@ func headEnd(in []byte) int {
 
 // heading is what is known of a head so far.
 type heading struct {
-	size             int
+	size, lines      int
 	tail             []byte // of the request's line
 	old              bool   // HTTP/1.0
 	strange          bool   // net/http is to refuse it
@@ -270,6 +270,7 @@ func (h *heading) begin(line string, size int, began bool) bool {
 
 // field looks at a line of the header, and tells whether it says where the request ends.
 func (h *heading) field(line string) bool {
+	h.lines++
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	if line[0] == ' ' || line[0] == '\t' {
 		h.folded = h.folded || h.ends

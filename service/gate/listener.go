@@ -24,9 +24,13 @@ type Config struct {
 	// Failed is told of handshakes that failed, but for clients that left in the
 	// middle of one; nil: nobody is.
 	Failed func(from net.Addr, err error)
-	// Full is told of each connection for which there were no file descriptors;
-	// nil: nobody is. It may be called from many goroutines.
+	// Full is told of each connection for which there were no file descriptors, and with
+	// ErrNoMemory of one for which Clients had no room; nil: nobody is. It may be called
+	// from many goroutines.
 	Full func(err error)
+	// Clients is for connections, OfConn each, and for heads that are not whole yet; nil:
+	// they are not counted.
+	Clients Room
 	// Room is for what clients send behind a request whose reply is awaited, 64 KiB of each
 	// at most; nil: it is not counted.
 	Room Room
@@ -68,7 +72,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		return l.gated(c), nil
+		g := l.gated(c)
+		g.counted = l.cfg.Clients != nil
+		return g, nil
 	}
 	select {
 	case c := <-l.come:
@@ -79,7 +85,9 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 func (l *listener) gated(c net.Conn) *Conn {
-	return newConn(c, l.cfg.MostHead+8<<10, l.mark, l.cfg.Room) // net/http takes 4 KiB more than it says
+	g := newConn(c, l.cfg.MostHead+8<<10, l.mark, l.cfg.Room) // net/http takes 4 KiB more than it says
+	g.clients = l.cfg.Clients
+	return g
 }
 
 // Close implements net.Listener.
@@ -104,6 +112,9 @@ func (l *listener) acceptTLS() {
 			return
 		}
 		pause = 0
+		if l.cfg.Clients != nil {
+			c = &lodger{Conn: c, room: l.cfg.Clients}
+		}
 		go l.shake(tls.Server(c, l.cfg.TLS))
 	}
 }

@@ -24,6 +24,12 @@ func (b *Budget) within(n, most int64) bool {
 	return false
 }
 
+// Take implements gate.Room.
+func (b *Budget) Take(n int64) bool { return b.take(n) }
+
+// Give implements gate.Room.
+func (b *Budget) Give(n int64) { b.give(n) }
+
 func (b *Budget) give(n int64) {
 	if b != nil {
 		b.used.Add(-n)

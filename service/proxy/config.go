@@ -142,6 +142,8 @@ type Config struct {
 	Hosts []string
 	// Bodies bounds the memory of bodies; nil: nothing does.
 	Bodies *Budget
+	// Clients bounds the memory of requests that are there, and of their heads; nil: nothing does.
+	Clients *Budget
 	// Replies bounds the memory of what of replies is not parsed yet; nil: nothing does.
 	// One for which there is no room passes unmeasured.
 	Replies *api.Room

@@ -25,6 +25,21 @@ func fields(h http.Header) (n int) {
 	return n
 }
 
+// ofRequest is what a request takes of the memory for clients while it is there, besides a
+// large head and its body.
+const ofRequest = 28 << 10
+
+// headSize is how many bytes the head of a request has, nearly.
+func headSize(in *http.Request) int {
+	n := len(in.RequestURI) + len(in.Host)
+	for name, values := range in.Header {
+		for _, v := range values {
+			n += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	return n
+}
+
 // overrides reports whether a header asks a server, or a guard in front of it, to take a
 // request for one of another method or path: frameworks obey the first, gateways and
 // forward authentication (nginx's X-Original, Traefik's X-Forwarded) the others. What may

@@ -282,6 +282,43 @@ func TestBodiesHaveABudget(t *testing.T) {
 	})
 }
 
+// Requests that are there have a memory, and large heads of them more: who finds none is
+// told, and all is given back.
+func TestRequestsHaveAMemory(t *testing.T) {
+	large := strings.Repeat("x-a: "+strings.Repeat("a", 900)+"\r\n", 40) + "x-b: c"
+	for name, tc := range map[string]struct {
+		header string
+		fit    int
+	}{"small heads": {"x-a: b", 36}, "large heads": {large, 8}} { // 1 MiB of 28 KiB each, and three times 36 KiB less 12
+		synctest.Test(t, func(t *testing.T) {
+			budget := NewBudget(1 << 20)
+			h := open(t, play("10s "+whole(200, "application/json", "{}")), func(c *Config) { c.Clients = budget })
+			const n = 60
+			answers := make(chan *reply, n)
+			for range n {
+				go func() { answers <- h.talk(post(chatPath, `{"model":"m"}`, tc.header), 0) }()
+			}
+			good, refused := 0, 0
+			for range n {
+				switch got := <-answers; {
+				case got.Response == nil:
+				case got.StatusCode == 200:
+					good++
+				case got.StatusCode == 503 && got.Header.Get("Retry-After") != "":
+					refused++
+				}
+			}
+			want(t, name+": answered", good+refused, n)
+			if good < tc.fit-2 || good > tc.fit+1 {
+				t.Errorf("%s: %d fit, want some %d", name, good, tc.fit)
+			}
+			h.settled()
+			want(t, name+": held at the end", budget.used.Load(), 0)
+			want(t, name+": counted", h.p.Stats().Refused["memory"], int64(refused))
+		})
+	}
+}
+
 // Clients that wait with long bodies, and with further requests behind them, take no more
 // memory than the same number that sent little, but for the budget.
 func TestWaitingClientsStayWithinTheBudget(t *testing.T) {

@@ -104,7 +104,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		c.refuseLast(http.StatusMethodNotAllowed, "method", "TRACE is not answered")
 		return
 	}
-	if why := c.gate.Refused(in.Header); why != "" {
+	if why := c.gate.Refused(in.Header); why == gate.NoRoom {
+		c.refuseLast(http.StatusServiceUnavailable, "memory", why)
+		return
+	} else if why != "" {
 		c.refuseLast(http.StatusBadRequest, "framing", why)
 		return
 	}
@@ -112,6 +115,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		p.refuse(w, http.StatusBadRequest, "framing", "Content-Length is there twice")
 		return
 	}
+	takes := ofRequest + gate.HeadRoom(headSize(in), fields(in.Header))
+	if !p.cfg.Clients.take(takes) {
+		c.refuseLast(http.StatusServiceUnavailable, "memory", gate.NoRoom)
+		return
+	}
+	defer p.cfg.Clients.give(takes)
 	leave := c.enter()
 	if leave == nil {
 		return
