@@ -6,6 +6,7 @@ package translate
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -125,6 +126,7 @@ func Of(args []string) (Command, error) {
 		c.note("no address was given: %s stands for it", c.url)
 	}
 	c.path()
+	c.tokenizer()
 	if i := slices.Index(c.args, "--workload"); i >= 0 && c.arg("output-tokens") != "" {
 		c.args[i] = "--prompts" // of which the length of the answers can be said
 	}
@@ -276,6 +278,19 @@ func (c *call) unset(flag string) {
 func (c *call) on(flag string) {
 	if !slices.Contains(c.args, "--"+flag) {
 		c.args = append(c.args, "--"+flag)
+	}
+}
+
+// tokenizer leaves out one that is none of ours and no file: elsewhere it is a model's name,
+// whose files are fetched.
+func (c *call) tokenizer() {
+	name := c.arg("tokenizer")
+	if name == "" || name == "cl100k_base" || name == "o200k_base" {
+		return
+	}
+	if _, err := os.Stat(name); err != nil {
+		c.unset("tokenizer")
+		c.note("--tokenizer %s: no file here, and nothing is fetched; lengths are fitted to what the server counts, and exact with the model's tokenizer.json", name)
 	}
 }
 

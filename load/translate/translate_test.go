@@ -145,3 +145,20 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// A name of Hugging Face's is no --tokenizer, which bench would refuse; a file or a folder is one.
+func TestTokenizers(t *testing.T) {
+	dir := t.TempDir()
+	for name, kept := range map[string]bool{"Qwen/Qwen3-Next-80B-A3B-Instruct": false, "builtin": false, dir: true, "o200k_base": true} {
+		for _, line := range []string{"vllm bench serve --model m --tokenizer ", "aiperf profile -m m --tokenizer ", "guidellm benchmark --target h --rate 1 --processor ",
+			"python -m sglang.bench_serving --tokenizer ", "vllm bench serve --served-model-name s --model "} {
+			got, err := Of(strings.Fields(line + name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(strings.Join(got.Args, " "), "--tokenizer "+name); has != kept || strings.Contains(strings.Join(got.Notes, "\n"), "--tokenizer "+name) == kept {
+				t.Errorf("%s%s: %q, %q", line, name, got.Args, got.Notes)
+			}
+		}
+	}
+}
