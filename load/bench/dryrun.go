@@ -26,7 +26,7 @@ func DryRun(plan Plan) (string, error) {
 	defer cl.Close()
 	item := work.Item(0)
 	req := api.Request{
-		Model: plan.Model, Messages: item.Conversation(0, nil), MaxTokens: item.MaxTokens,
+		Model: cmp.Or(item.Model, plan.Model), Messages: item.Conversation(0, nil), MaxTokens: item.MaxTokens,
 		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
 	}
 	plan.Session.identify(&req, "RUN", &item, 0)

@@ -134,6 +134,7 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	if l, ok := r.work.(interface{ LeftOut() string }); ok && l.LeftOut() != "" {
 		r.log.notice("records_left_out", timeline.Opt[float64]{}, "Of the file as far as it was read %s.", l.LeftOut())
 	}
+	r.tellModels()
 	if p := r.plan; p.CompensateTemplate && !r.lengths.overhead.OK() {
 		r.log.notice("template_unmeasured", timeline.Opt[float64]{},
 			"What the server's chat template adds was not measured, for there was no warm-up or the server did not count two short prompts: no prompt was made shorter.")

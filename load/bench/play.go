@@ -264,6 +264,7 @@ func (p *playing) prepare(k int) job {
 	}
 	if s.Model != "" {
 		j.req.Model = s.Model
+		r.others.see(s.Model, r.model)
 	}
 	if r.plan.product().Lengthless() {
 		j.req.IgnoreEOS, j.req.MaxTokens = false, timeline.Opt[int64]{}

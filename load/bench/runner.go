@@ -39,6 +39,8 @@ type runner struct {
 	do    doer
 	work  workload.Workload
 	model string
+	// others are models that requests are for beside it.
+	others otherModels
 	// speaks are the APIs that the server's model list is a sign of.
 	speaks []string
 	rec    *recorder

@@ -26,6 +26,9 @@ type Options struct {
 	TokenizerName string
 	// Strict reads files of records to their end before anything is sent.
 	Strict bool
+	// OneModel: all requests are for the run's own model. Records' own are not sent, unless
+	// columns says where they are.
+	OneModel bool
 	// Set replaces fields of the specification, see Spec.Set.
 	Set []string
 }

@@ -17,24 +17,25 @@ import (
 // entry is what a record of a file says of one request or conversation. What it
 // does not say is empty.
 type entry struct {
-	at       timeline.Opt[time.Duration] // on the file's own clock
-	delay    timeline.Opt[time.Duration] // after the end of the session's record before it, in place of a time
-	messages []api.Message
-	turns    []turn // instead of messages
-	input    timeline.Opt[int64]
-	output   timeline.Opt[int64]
-	hashes   []uint64
-	system   bool     // a system turn was left out
-	unsent   []string // members of its messages that hold something and are not sent
-	dated    bool     // at was written as a date
-	session  string
-	context  context
-	grows    bool   // where nothing is said of its context, it adds to its session's
-	chat     string // of bailian: the record's own name, and that of the one it follows
-	parent   string
-	model    string
-	extra    map[string]any
-	check    *answer.Check
+	at        timeline.Opt[time.Duration] // on the file's own clock
+	delay     timeline.Opt[time.Duration] // after the end of the session's record before it, in place of a time
+	messages  []api.Message
+	turns     []turn // instead of messages
+	input     timeline.Opt[int64]
+	output    timeline.Opt[int64]
+	hashes    []uint64
+	system    bool     // a system turn was left out
+	unsent    []string // members of its messages that hold something and are not sent
+	dated     bool     // at was written as a date
+	session   string
+	context   context
+	grows     bool   // where nothing is said of its context, it adds to its session's
+	chat      string // of bailian: the record's own name, and that of the one it follows
+	parent    string
+	model     string
+	extra     map[string]any
+	check     *answer.Check
+	elsewhere bool // it names a model that is not asked
 	// unchecked: its answer is no check, as it is of more than what is sent, or one letter.
 	unchecked bool
 }

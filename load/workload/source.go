@@ -37,6 +37,7 @@ type source struct {
 	systems int64
 	// unchecked is how many answers were no checks.
 	unchecked int64
+	elsewhere int64 // records that name a model which is not asked
 	answered  int64 // records of messages that end with an answer
 	named     int64 // records that name a session
 	unsent    unsent
@@ -53,8 +54,9 @@ type source struct {
 	hashSeed maphash.Seed
 }
 
-// openSource looks at the first record that holds something.
-func openSource(file *records.File, name, unit string, block int64, columns map[string]string) (*source, error) {
+// openSource looks at the first record that holds something. modelless: models are said
+// elsewhere, so that records' own give way, but those of a column that was named.
+func openSource(file *records.File, name, unit string, block int64, columns map[string]string, modelless bool) (*source, error) {
 	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}}
 	first, _, err := file.Row(0)
 	if err == io.EOF {
@@ -67,6 +69,8 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
 	told := s.columnsOf(first, columns, unit)
+	_, named := columns["model"]
+	s.modelless = modelless && !named
 	s.supposed = told == "" && s.format.unit == "ms" && s.format.name != name
 	s.block = cmp.Or(block, s.format.block)
 	s.unsent = unsentOf(s.format.name)
@@ -82,7 +86,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		x := float64(s.zero) / scale
 		if since = epochUnit(x); since != "" && since != cmp.Or(s.unit, "s") {
 			if s.supposed && s.format.name == "aiperf" { // then it is none of AIPerf's
-				return openSource(file, "jsonl", unit, block, columns)
+				return openSource(file, "jsonl", unit, block, columns, modelless)
 			}
 			return nil, fmt.Errorf("%s: %w", file.Name, inAnotherUnit(strconv.FormatFloat(x, 'f', -1, 64), since))
 		}
@@ -183,6 +187,7 @@ func (s *source) at(i int64) (entry, error) {
 		count(&s.systems, e.system)
 		count(&s.named, e.session != "")
 		count(&s.unchecked, e.unchecked)
+		count(&s.elsewhere, e.elsewhere)
 		if s.next < ahead && e.check != nil { // all of these are read before it is asked for
 			s.answers = true
 		}

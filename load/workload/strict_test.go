@@ -545,3 +545,46 @@ func TestALaterAnswerIsACheck(t *testing.T) {
 		t.Errorf("answers are read %v", l.ReadsAnswers())
 	}
 }
+
+// Records of OpenAI's batches and of request logs name a model. It gives way to the run's own
+// and to the workload's, with a word, unless the column is named.
+func TestModelsOfRecords(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"batch.jsonl": `{"custom_id":"r","method":"POST","url":"/v1/chat/completions","body":{"model":"other","messages":[{"role":"user","content":"x"}]}}`,
+		"own.jsonl":   `{"prompt":"x","model":"other"}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			one     bool
+			models  []ModelShare
+			columns map[string]string
+			want    string
+			told    bool
+		}{
+			{want: "other"},
+			{one: true, want: "", told: true},
+			{models: []ModelShare{{Name: "a", Share: 1}}, want: "a", told: true},
+			{one: true, models: []ModelShare{{Name: "a", Share: 1}}, want: "a", told: true},
+			{one: true, columns: map[string]string{"model": "model"}, want: "other"},
+		} {
+			if name == "batch.jsonl" && c.columns != nil {
+				continue
+			}
+			l, err := FromSpec("x", Spec{Content: Content{File: path, Models: c.models, Columns: c.columns}}, Options{Salt: "s", OneModel: c.one})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if it := l.Item(0); it.Err != nil || it.Model != c.want {
+				t.Errorf("%s, %+v: %v, model %q", name, c, it.Err, it.Model)
+			}
+			if told := strings.Contains(strings.Join(l.Remarks(), " "), "name a model of their own"); told != c.told {
+				t.Errorf("%s, %+v: told %v", name, c, l.Remarks())
+			}
+			l.Close()
+		}
+	}
+}

@@ -189,6 +189,9 @@ func (l *Loaded) Remarks() (out []string) {
 		if s.named > 0 && s.sessions == nil {
 			out = append(out, "records name sessions, and each is sent on its own: with sessions: true in a workload file the turns of one wait for each other")
 		}
+		if s.elsewhere > 0 {
+			out = append(out, fmt.Sprintf("records that name a model of their own, which is not asked, as far as the file was read: %d (columns: {model: NAME} in a workload file asks it)", s.elsewhere))
+		}
 		if s.answered > 0 && c.turns.IsZero() && c.batch == nil {
 			out = append(out, fmt.Sprintf("records that end with an answer, as far as the file was read: %d; it is sent too, so that the model goes on with it (with turns: they are sent turn by turn)", s.answered))
 		}

@@ -48,6 +48,7 @@ var WarningMeanings = []WarningMeaning{
 	{"template_compensated", "--compensate-template was given", "nothing: it says by how many tokens prompts were made shorter"},
 	{"template_unmeasured", "--compensate-template was given, and what the server adds to a request was not measured", "let the warm-up run, against a server that counts input tokens"},
 	{"too_few_requests", "--requests is below --concurrency, or holds fewer conversations or tasks than that", "the load never reaches the asked number of streams; raise --requests"},
+	{"other_models", "the workload's `models`, or `model` in its records, name others than the run's own", "the figures are of all these: give --model, which records give way to, or leave `models` out"},
 	{"records_left_out", "records of a file of prompts that can't be sent, each kind with its reason, or parts that are not sent: system turns, tools, pictures, settings, a text beside the instruction", "look at the file; where a column is part of the prompt, join them first"},
 	{"model_not_listed", "the server does not list --model", "check the name"},
 	{"length_field", "the server refused max_tokens", "nothing: max_completion_tokens was sent instead"},
