@@ -66,9 +66,14 @@ func Sniff(answers map[string]Answer) Server {
 }
 
 // MayHave reports whether a model is on the list, or may be on a further page of it.
-// Google's lists have models/ before each name, its requests need not.
+// Google's lists have models/ before each name, Ollama's a tag behind it: requests need not.
 func (s Server) MayHave(model string) bool {
-	return s.More || slices.Contains(s.Models, model) || slices.Contains(s.Models, "models/"+model)
+	for _, name := range []string{model, "models/" + model, model + ":latest"} {
+		if slices.Contains(s.Models, name) {
+			return true
+		}
+	}
+	return s.More
 }
 
 // hasMore reads how Anthropic, Google and Cohere say that a list goes on.

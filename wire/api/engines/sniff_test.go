@@ -62,6 +62,7 @@ func TestModelListsOfVendors(t *testing.T) {
 		more         bool
 	}{
 		{`{"models":[{"name":"models/gemini-2.5-pro","supportedGenerationMethods":["generateContent"]},{"name":"models/gemini-embedding-001"}],"nextPageToken":"x"}`, "models/gemini-2.5-pro models/gemini-embedding-001", true},
+		{`{"object":"list","data":[{"id":"tiny:latest","object":"model","owned_by":"library"}]}`, "tiny:latest", false}, // Ollama's, where tiny is the same
 		{`{"models":[{"name":"models/gemini-2.5-pro"}]}`, "models/gemini-2.5-pro", false},
 		{`{"models":[{"name":"command-a-03-2025","endpoints":["chat"]}],"next_page_token":"x"}`, "command-a-03-2025", true},
 		{`{"models":[{"name":"command-a-03-2025"}],"next_page_token":""}`, "command-a-03-2025", false},
@@ -72,7 +73,7 @@ func TestModelListsOfVendors(t *testing.T) {
 		if got := strings.Join(s.Models, " "); got != c.models || s.More != c.more {
 			t.Errorf("%s: %s, more %v", c.list, got, s.More)
 		}
-		if known := strings.TrimPrefix(s.Models[0], "models/"); !s.MayHave(known) || s.MayHave("gpt-5") != c.more {
+		if known := strings.TrimSuffix(strings.TrimPrefix(s.Models[0], "models/"), ":latest"); !s.MayHave(known) || s.MayHave("gpt-5") != c.more {
 			t.Errorf("%s may have %s: %v, another: %v", c.list, known, s.MayHave(known), s.MayHave("gpt-5"))
 		}
 	}
