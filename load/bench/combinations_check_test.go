@@ -1,16 +1,19 @@
 package bench
 
 import (
+	"cmp"
+	"reflect"
 	"strings"
 	"time"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
 // check holds what was told against the server's log.
 func (c *combination) check(res *result, trusts map[string]bool, fail func(string, ...any)) {
-	p, srv, run := &c.plan, c.srv, res.run
+	p, srv, told := &c.plan, c.srv, res.run
 	p.settle()
 	visits := map[string][]*visit{}
 	begins := time.Time{} // the last one
@@ -22,7 +25,7 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 			begins = v.beginAt
 		}
 	}
-	q := &run.Requests
+	q := &told.Requests
 	seen := map[timeline.Phase]int64{}
 	lost := map[timeline.Phase]int64{} // begun, and cut before the server saw them
 	tries, unanswered, atOnce, begun := int64(0), int64(0), int64(0), int64(0)
@@ -55,6 +58,9 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 			unseen := rec.Outcome.Cancelled() || rec.ConnRetries > 0 && strings.HasPrefix(string(rec.Outcome), "timeout")
 			if n := len(vs); attempts != n && !(unseen && attempts == n+1) {
 				fail("request %d (%s, %s): %d attempts told, the server saw %d", rec.Request, rec.Phase, rec.Outcome, attempts, n)
+			}
+			if len(vs) > 0 && (last.model != told.Target.Model || last.asked != rec.RequestedTokens.Or(-1)) {
+				fail("request %d: %v tokens of %s told, the server was asked for %d of %s", rec.Request, rec.RequestedTokens, told.Target.Model, last.asked, last.model)
 			}
 			if rec.Phase == timeline.Measure {
 				tries += int64(len(vs) - rec.ConnRetries)
@@ -114,12 +120,12 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 	if q.Unanswered < unanswered || q.Unanswered > unanswered+atOnce {
 		fail("%d unanswered, the server says %d", q.Unanswered, unanswered)
 	}
-	if reuse := len(prompts) < len(visits); reuse != warned(run, "prompt_reuse") {
-		fail("%d different prompts in %d requests, told %d", len(prompts), len(visits), run.Workload.UniquePrompts.Or(-1))
+	if reuse := len(prompts) < len(visits); reuse != warned(told, "prompt_reuse") {
+		fail("%d different prompts in %d requests, told %d", len(prompts), len(visits), told.Workload.UniquePrompts.Or(-1))
 	}
 	stopped := res.err != nil
 	words := ""
-	for _, w := range run.Warnings {
+	for _, w := range told.Warnings {
 		words += w.Says + "\n"
 		switch w.Name {
 		case "client_limited":
@@ -138,7 +144,7 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 			}
 		}
 	}
-	for _, k := range run.Validity.Checks {
+	for _, k := range told.Validity.Checks {
 		if k.Verdict == "valid" || k.Verdict == "unknown" {
 			continue
 		}
@@ -160,17 +166,18 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 			fail("while running: %s", trust)
 		}
 	}
+	c.told(&told.Load, p, fail)
 	// What was asked for came to be, or the run says so.
 	if p.open() && p.Trace == nil && c.single && !stopped {
 		planned := p.openLoop().Planned()
 		if off := q.Total - planned; p.Arrival == "constant" && (off != 0 && p.Ramp == 0 || off*off > 1) {
 			fail("%d requests were due, want %d", q.Total, planned)
 		}
-		if begun < planned*9/10 && p.Arrival == "constant" && planned > 10 && run.Validity.Verdict == "valid" {
+		if begun < planned*9/10 && p.Arrival == "constant" && planned > 10 && told.Validity.Verdict == "valid" {
 			fail("valid with %d of %d sent", begun, planned)
 		}
-		if p.Rate > 0 && p.Arrival == "constant" && run.Client.OfferedPerS.Or(0) != p.Rate {
-			fail("offered %v of %v", run.Client.OfferedPerS, p.Rate)
+		if p.Rate > 0 && p.Arrival == "constant" && told.Client.OfferedPerS.Or(0) != p.Rate {
+			fail("offered %v of %v", told.Client.OfferedPerS, p.Rate)
 		}
 	}
 	if p.Requests > 0 && p.Duration == 0 && len(p.Stages) == 0 && !stopped && p.Trace == nil && c.single && q.Total != int64(p.Requests) {
@@ -183,7 +190,31 @@ func (c *combination) check(res *result, trusts map[string]bool, fail func(strin
 		fail("%d in flight, want at most %d", srv.most, p.Concurrency)
 	}
 	if !p.open() && !stopped && p.Prefills == 0 && p.Ramp == 0 && p.Pace == 0 && len(p.Stages) == 0 && p.Requests > 0 && p.Duration == 0 &&
-		!warned(run, "too_few_requests") && run.Client.MaxInFlight < int64(p.Concurrency) {
-		fail("%d in flight, want %d", run.Client.MaxInFlight, p.Concurrency)
+		!warned(told, "too_few_requests") && told.Client.MaxInFlight < int64(p.Concurrency) {
+		fail("%d in flight, want %d", told.Client.MaxInFlight, p.Concurrency)
+	}
+}
+
+// told holds what is told of the load against what was asked for.
+func (c *combination) told(l *run.Load, p *Plan, fail func(string, ...any)) {
+	asked := func(is bool, x float64) timeline.Opt[float64] { return timeline.Maybe(x, is) }
+	rates := p.open() && p.Trace == nil
+	want := run.Load{Kind: map[bool]string{true: "open", false: "closed"}[p.open()], Arrival: "closed",
+		Concurrency: timeline.Maybe(int64(p.Concurrency), p.Concurrency > 0), Requests: timeline.Maybe(int64(p.Requests), p.Requests > 0),
+		RatePerS: asked(rates && len(p.Stages) == 0, p.Rate), DurationS: asked(p.Duration > 0, p.Duration.Seconds()),
+		RampS: asked(p.Ramp > 0, p.Ramp.Seconds()), CooldownS: asked(p.Cooldown > 0, p.Cooldown.Seconds()), PaceS: asked(p.Pace > 0, p.Pace.Seconds()),
+		PrefillConcurrency: timeline.Maybe(int64(p.Prefills), p.Prefills > 0), Workers: p.Workers, NoKeepAlive: p.Client.NoKeepAlive, Warmup: l.Warmup}
+	switch {
+	case p.Trace != nil:
+		want.Arrival, want.Speed = "trace", timeline.Some(p.Trace.Speed)
+	case rates:
+		want.Arrival = p.Arrival
+	}
+	want.Burstiness = asked(want.Arrival == "gamma", cmp.Or(p.Burstiness, 1))
+	if len(p.Stages) > 0 {
+		want.Stages = p.Stages.String()
+	}
+	if !reflect.DeepEqual(*l, want) {
+		fail("the load is told as %+v, want %+v", *l, want)
 	}
 }

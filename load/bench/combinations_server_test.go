@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"sync"
@@ -32,8 +33,10 @@ type fault struct {
 // visit is one try of a request as the server saw it.
 type visit struct {
 	id, prompt, end string // end: answered | 429 | 503 | dropped | left; empty: still there
-	first           bool   // a first token was sent
-	whole           bool   // all of the answer was
+	model           string
+	asked           int64 // tokens; −1: no length
+	first           bool  // a first token was sent
+	whole           bool  // all of the answer was
 	beginAt         time.Time
 	firstAt, endAt  time.Time
 }
@@ -41,7 +44,10 @@ type visit struct {
 // answer is the fake's chat.
 func (s *server) answer(st *stream, b body) {
 	s.mu.Lock()
-	v := &visit{id: s.ids[st.n], prompt: fmt.Sprint(b.Messages), beginAt: time.Now()}
+	v := &visit{id: s.ids[st.n], prompt: fmt.Sprint(b.Messages), model: b.Model, asked: -1, beginAt: time.Now()}
+	if n := cmp.Or(b.MaxTokens, b.MaxNewer); n != nil {
+		v.asked = *n
+	}
 	s.log = append(s.log, v)
 	s.waiting++
 	s.mostWait = max(s.mostWait, s.waiting)

@@ -72,6 +72,9 @@ func drawCombination(rt *rapid.T) *combination {
 		}
 		if c.content != "trace" {
 			p.Arrival = rapid.SampledFrom([]string{"constant", "constant", "poisson", "gamma", "uniform"}).Draw(rt, "arrival")
+			if p.Arrival == "gamma" && yes("burstiness", 2) {
+				p.Burstiness = float64(number("shape", 1, 8)) / 4
+			}
 		}
 		if yes("cap", 3) {
 			p.Concurrency = number("cap", 1, 8)

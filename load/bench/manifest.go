@@ -86,9 +86,13 @@ func (p *Plan) load() run.Load {
 		case p.Trace != nil:
 			l.Arrival = "trace"
 			l.Speed = timeline.Some(max(cmp.Or(p.Trace.Speed, 1), 0))
+			l.FromS, l.ToS = seconds(p.Trace.From), seconds(p.Trace.To)
 		case len(p.Stages) == 0:
 			l.RatePerS = timeline.Some(p.Rate)
 		}
+	}
+	if l.Arrival == "gamma" {
+		l.Burstiness = timeline.Some(cmp.Or(p.Burstiness, 1))
 	}
 	if len(p.Stages) > 0 {
 		l.Stages = p.Stages.String()

@@ -11,12 +11,12 @@ import (
 )
 
 // Parts are what makes a load, each as a text and always in the same places: rate, stages,
-// arrival, speed, streams, pace, cap of prefills. Empty: there is none, or, of another
-// tool's file, nothing of it is known. What merged runs did that doesn't add up is in the
-// place of the stages, alone.
+// arrival, the shape of gamma's, speed and part of a trace, streams, pace, cap of prefills.
+// Empty: there is none, or, of another tool's file, nothing of it is known. What merged runs
+// did that doesn't add up is in the place of the stages, alone.
 func (l *Load) Parts() []string {
 	if len(l.Together) > 0 {
-		return []string{"", strings.Join(l.Together, " + "), "", "", "", "", ""}
+		return []string{"", strings.Join(l.Together, " + "), "", "", "", "", "", "", ""}
 	}
 	number := func(v timeline.Opt[float64], before, after string) string {
 		if x, ok := v.Get(); ok && x > 0 {
@@ -45,7 +45,8 @@ func (l *Load) Parts() []string {
 	if stages != "" {
 		stages = "stages " + stages + unit
 	}
-	return []string{number(l.RatePerS, "", " requests/s"), stages, arrival, speed, streams,
+	return []string{number(l.RatePerS, "", " requests/s"), stages, arrival, number(l.Burstiness, "burstiness ", ""), speed,
+		strings.TrimSpace(number(l.FromS, "from ", " s") + number(l.ToS, " to ", " s")), streams,
 		number(l.PaceS, "at least ", " s between a user's requests"), prefills}
 }
 

@@ -20,6 +20,8 @@ func TestLoadWords(t *testing.T) {
 		"5 requests/s, constant, at most 3 at once":          {Kind: "open", RatePerS: x(5), Arrival: "constant", Concurrency: n(3)},
 		"stages 1s@5 requests/s, poisson":                    {Kind: "open", Stages: "1s@5", Arrival: "poisson"},
 		"stages 1s@5 streams":                                {Kind: "closed", Stages: "1s@5", Arrival: "closed"},
+		"5 requests/s, gamma, burstiness 0.5":                {Kind: "open", RatePerS: x(5), Arrival: "gamma", Burstiness: x(0.5)},
+		"trace, at its own speed, from 60 s to 120 s":        {Kind: "open", Arrival: "trace", Speed: x(1), FromS: x(60), ToS: x(120)},
 		"trace, 2 times as fast, at most 3 at once":          {Kind: "open", Arrival: "trace", Speed: x(2), Concurrency: n(3)},
 		"trace, at its own speed":                            {Kind: "open", Arrival: "trace", Speed: x(1)},
 		"stages 1s@2,1s@4 streams":                           {Kind: "closed", Stages: "1s@2,1s@4", Concurrency: n(4)}, // its most

@@ -19,7 +19,7 @@ func together(loads []*Load) Load {
 	one := !sum.Speed.OK() && len(sum.Together) == 0
 	for _, l := range loads[1:] {
 		stages, fit := addStages(sum.Stages, l.Stages)
-		one = one && fit && l.Arrival == sum.Arrival && l.PaceS == sum.PaceS && !l.Speed.OK() && len(l.Together) == 0 &&
+		one = one && fit && l.Arrival == sum.Arrival && l.Burstiness == sum.Burstiness && l.PaceS == sum.PaceS && !l.Speed.OK() && len(l.Together) == 0 &&
 			l.RatePerS.OK() == sum.RatePerS.OK() && l.Concurrency.OK() == sum.Concurrency.OK() && l.PrefillConcurrency.OK() == sum.PrefillConcurrency.OK()
 		sum.Stages = stages
 		sum.RatePerS = plus(sum.RatePerS, l.RatePerS)
@@ -36,7 +36,9 @@ func together(loads []*Load) Load {
 	if one {
 		return sum
 	}
-	sum.Together, sum.Arrival, sum.Stages, sum.Speed, sum.PaceS = nil, "", "", timeline.Opt[float64]{}, timeline.Opt[float64]{}
+	none := timeline.Opt[float64]{}
+	sum.Together, sum.Arrival, sum.Stages = nil, "", ""
+	sum.Burstiness, sum.Speed, sum.FromS, sum.ToS, sum.PaceS = none, none, none, none, none
 	for _, l := range loads {
 		if len(l.Together) > 0 {
 			sum.Together = append(sum.Together, l.Together...)

@@ -158,11 +158,16 @@ type Load struct {
 	Workers     int                   `json:"workers"`
 	NoKeepAlive bool                  `json:"no_keepalive"` // a connection for every request
 	PerSession  bool                  `json:"connection_per_session"`
+	// Burstiness is the shape of gamma arrivals: 1 is Poisson, below it they are burstier; null for others.
+	Burstiness timeline.Opt[float64] `json:"burstiness"`
 	// Stages is a rate, or in a closed loop a number of streams, that changes.
-	Stages    string                `json:"stages"`
-	Speed     timeline.Opt[float64] `json:"trace_speed"` // of a trace that is played; null without one
-	RampS     timeline.Opt[float64] `json:"ramp_s"`      // the load grew for so long before what was measured
-	CooldownS timeline.Opt[float64] `json:"cooldown_s"`  // and went on for at most so long after it
+	Stages string                `json:"stages"`
+	Speed  timeline.Opt[float64] `json:"trace_speed"` // of a trace that is played; null without one
+	// FromS and ToS are where in its own time a trace was begun and ended; null: its begin, its end.
+	FromS     timeline.Opt[float64] `json:"trace_from_s"`
+	ToS       timeline.Opt[float64] `json:"trace_to_s"`
+	RampS     timeline.Opt[float64] `json:"ramp_s"`     // the load grew for so long before what was measured
+	CooldownS timeline.Opt[float64] `json:"cooldown_s"` // and went on for at most so long after it
 	// PrefillConcurrency caps the requests that wait for their first token.
 	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
 	// PaceS is the least time between the starts of two requests of a user.
