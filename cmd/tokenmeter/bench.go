@@ -23,7 +23,7 @@ func (c *benchCmd) Run(a *app) error {
 		return err
 	}
 	c.warnSecrets(a)
-	tellWorkload(a, &plan)
+	c.told(a, &plan)
 	if c.Demo {
 		stop, err := c.demo(&plan)
 		if err != nil {

@@ -13,7 +13,9 @@ import (
 type benchCmd struct {
 	targetFlags `embed:""`
 
-	searchesRate bool // an open loop whose rate a search chooses
+	searchesRate bool     // an open loop whose rate a search chooses
+	sweeps       bool     // it is a point of a sweep
+	aside        []string // fields of the workload that flags of other names replace
 
 	Demo      bool   `group:"target" help:"Measure the built-in simulated server instead of a URL."`
 	WaitReady string `group:"target" placeholder:"TIME" help:"Wait for the server to be ready, for at most this long."`

@@ -31,6 +31,7 @@ var flagObjective = pattern.Lazy("(?m)^objective ")
 // plan turns the flags into a plan. The error has everything that is wrong.
 func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	var check checker
+	c.aside = nil
 	p := bench.Plan{
 		Name:       c.Name,
 		Version:    fullVersion(),
@@ -174,6 +175,9 @@ func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 		if d, given := check.duration(t.flag, t.text, 0); given {
 			*t.into = d
 		}
+	}
+	if cfg.RetryBudget > 0 && cfg.Retries == 0 {
+		check.addf("--retry-budget bounds --retries: add it, or leave it out")
 	}
 	if cfg.API = c.apiOf(check); cfg.API == nil {
 		cfg.API = api.OpenAIChat

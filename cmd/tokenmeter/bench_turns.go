@@ -121,7 +121,7 @@ func (t *turns) prepare() error {
 		errs = append(errs, err)
 		if err == nil {
 			if i == 0 {
-				tellWorkload(t.a, &p)
+				s.flags.told(t.a, &p)
 			}
 			closeWorkload(&p)
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,18 +76,12 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 		return
 	}
 	p.Workload, p.ReadsAnswers = loaded, loaded.ReadsAnswers()
+	if p.Tokenizer == nil {
+		p.Tokenizer = loaded.Tokenizer
+	}
 	c.hurry(loaded, check)
 	c.ofWorkload(&loaded.Spec, check)
 	c.when(p, loaded, check)
-}
-
-// tellWorkload says what should be known of how the workload's files are read.
-func tellWorkload(a *app, p *bench.Plan) {
-	if l, ok := p.Workload.(interface{ Remarks() []string }); ok {
-		for _, text := range l.Remarks() {
-			a.note("%s", text)
-		}
-	}
 }
 
 // hurry plays recorded gaps faster; a trace's own times are hurried with them.
@@ -153,16 +148,29 @@ func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *wo
 			check.addf("--check: a file that is played by its times takes no other requests in between: give --rate, --stages or --concurrency, or leave out one of the two files")
 			return nil
 		}
-		spec = l.Spec.Beside(name)
+		spec, opt.Dir = l.Spec, filepath.Dir(name)
 	case spec.Input == "" && spec.File == "":
 		spec.Input = "256"
 	}
 	opt.Tokenizer = findTokenizer
-	l, err := workload.FromSpec("--check", spec.WithChecks(c.Check), opt)
+	l, err := workload.FromSpec("--check", spec.WithChecks(seenFrom(opt.Dir, c.Check)), opt)
 	if err != nil {
 		check.add(prefixed("", err))
 	}
 	return l
+}
+
+// seenFrom is a file of the current folder as it is named beside those of another one.
+func seenFrom(dir, file string) string {
+	if filepath.IsAbs(dir) {
+		if abs, err := filepath.Abs(file); err == nil {
+			file = abs
+		}
+	}
+	if rel, err := filepath.Rel(cmp.Or(dir, "."), file); err == nil {
+		return rel
+	}
+	return file
 }
 
 // prefixed puts a flag in front of each line of an error.
@@ -188,74 +196,6 @@ func (c *benchCmd) tokenizers(p *bench.Plan, check *checker) {
 			continue
 		}
 		*t.into = found
-	}
-}
-
-// when takes the load from the workload where no flag says otherwise.
-func (c *benchCmd) when(p *bench.Plan, l *workload.Loaded, check *checker) {
-	w := &l.Spec.When
-	loadGiven := p.Rate != 0 || p.Concurrency != 0 && c.Rate == "" || len(p.Stages) > 0
-	if !loadGiven {
-		c.load4(p, w, l, check)
-	}
-	if c.Speedup != "" && p.Trace == nil && !l.Waits() {
-		check.addf("--speedup hurries the times of a file, and none are played: leave it out, or what sets the load aside of them (--rate, --stages, --concurrency)")
-	}
-	if p.Requests == 0 && p.Duration == 0 {
-		p.Requests, p.Duration = w.Requests, w.Duration
-	}
-	if c.Warmup == "" && w.Warmup != "" {
-		p.Warmup = warmupOf("when.warmup", w.Warmup, check)
-	}
-	for _, d := range []struct {
-		flag string
-		from time.Duration
-		into *time.Duration
-	}{{c.Ramp, w.Ramp, &p.Ramp}, {c.Cooldown, w.Cooldown, &p.Cooldown}, {c.Grace, w.Grace, &p.Grace}} {
-		if d.flag == "" {
-			*d.into = d.from
-		}
-	}
-	if c.PrefillConcurrency == "" {
-		p.Prefills = w.Prefills
-	}
-	if c.MaxFailures == "" {
-		p.MaxFailures = float64(w.Failures)
-	}
-	if c.UntilPrecision == "" {
-		p.UntilPrecision = float64(w.Precise)
-	}
-}
-
-// load4 is the load that a workload asks for: its own, or its trace's.
-func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, check *checker) {
-	p.Rate = w.Rate
-	if c.Pace == "" {
-		p.Pace = w.Pace
-	}
-	p.Concurrency = cmp.Or(p.Concurrency, w.Concurrency)
-	if w.Stages != "" {
-		stages, err := schedule.ParseStages(w.Stages)
-		if err != nil {
-			check.addf("when.stages: %w", err)
-		}
-		p.Stages, p.StagesClosed = stages, w.Closed
-	}
-	if c.Arrival == "" {
-		p.Arrival = w.Arrival
-	}
-	if c.Burstiness == "" {
-		p.Burstiness = w.Burstiness
-	}
-	if !byItsTimes(l) {
-		return
-	}
-	p.Trace = &schedule.Trace{Times: l.Times}
-	if t := w.Trace; t != nil {
-		p.Trace.Speed, p.Trace.From, p.Trace.To = t.Speed, t.From, t.To
-	}
-	if c.Speedup != "" {
-		p.Trace.Speed = check.number("--speedup", c.Speedup, "10")
 	}
 }
 

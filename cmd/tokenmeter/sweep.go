@@ -32,7 +32,7 @@ func (c *sweepCmd) Run(a *app) error {
 	}
 	if !c.Quiet {
 		c.warnSecrets(a)
-		tellWorkload(a, &job.plan)
+		c.told(a, &job.plan)
 	}
 	if c.Demo {
 		stop, err := c.demo(&job.plan)
@@ -88,6 +88,7 @@ func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 	j := &sweepJob{way: c.method(&check), axes: c.axes(&check), search: c.search(&check), settle: c.settle(&check),
 		repeats: max(check.count("--repeat", c.Repeats, 1), 1), gpus: new(checker).count("--gpus", c.GPUs, 1)} // the plan tells what is wrong with --gpus
 	var err error
+	c.sweeps = true
 	c.searchesRate = c.Find && c.Variable != sweep.Concurrency
 	j.plan, err = c.plan(a)
 	c.misfits(&j.plan, j.axes, j.way, &check)

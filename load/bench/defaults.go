@@ -94,6 +94,7 @@ func (p *Plan) check() error {
 	if p.open() {
 		errs = append(errs, p.checkOpen())
 		wrong(p.Concurrency < 0, "concurrency %d: want at least 1", p.Concurrency)
+		wrong(p.Pace != 0, "a pace is of users in a closed loop: leave it out, or the rate, the stages or the times of the file")
 	} else {
 		errs = append(errs, p.closedLoop().Check())
 		wrong(p.Arrival != "" || p.Burstiness != 0, "arrival and burstiness belong to an open loop, which has a rate")
@@ -108,7 +109,8 @@ func (p *Plan) check() error {
 		wrong(true, "no API is set")
 	} else {
 		wrong(p.product().Lengthless() && p.OutputTokens != "", "no length can be asked for with %s: leave out the output tokens", a.Name)
-		wrong(p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil), "%s answers without words, so there is nothing to check or to count in them", a.Name)
+		wrong(p.product().Lengthless() && p.IgnoreEOS, "no length can be asked for with %s, so that no answer can be made to reach it: leave out what ignores its end", a.Name)
+		wrong(p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil || p.Client.Stream.KeepText), "%s answers without words, so there is nothing to check, to count or to keep in them", a.Name)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}

@@ -165,6 +165,13 @@ func (c *class) finish(it *Item, k int) {
 
 // bust puts words of its own in front of a request.
 func bust(s *Step, nonce string) {
+	if make := s.Make; make != nil {
+		s.Make = func(last bool) []api.Message {
+			whole := Step{Messages: make(last)}
+			bust(&whole, nonce)
+			return whole.Messages
+		}
+	}
 	if len(s.Messages) == 0 {
 		return
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// OneModel: all requests are for the run's own model. Records' own are not sent, unless
 	// columns says where they are.
 	OneModel bool
+	// Dir is where the files are that a specification names, which is no file itself;
+	// empty: the current folder.
+	Dir string
 	// Set replaces fields of the specification, see Spec.Set.
 	Set []string
 }
@@ -39,6 +42,8 @@ type Loaded struct {
 	Spec Spec
 	// Timed: the records have times, which Trace yields.
 	Timed bool
+	// Tokenizer is the one that lengths are made exact with; nil: none was named.
+	Tokenizer Tokenizer
 }
 
 // Load reads a workload file (YAML), or a file of prompts or a trace as it is.
@@ -66,7 +71,7 @@ func FromYAML(name string, data []byte, opt Options) (*Loaded, error) {
 
 // FromSpec makes the workload of a specification that is no file.
 func FromSpec(name string, s Spec, opt Options) (*Loaded, error) {
-	return compile(s, config.NoFile(name), ".", opt)
+	return compile(s, config.NoFile(name), cmp.Or(opt.Dir, "."), opt)
 }
 
 func bare(path string, err error) error {
@@ -135,12 +140,12 @@ func (c *compiler) findTokenizer(name string) {
 		c.Addf(path, "%v", err)
 		return
 	}
-	c.tokenizer = t
+	c.tokenizer, c.out.Tokenizer = t, t
 }
 
 func (c *compiler) mix(s *Spec) {
-	if names := given(&s.Content); names != nil {
-		c.Addf(names[0], "%s stands beside mix; put it into each class of the mix", names[0])
+	for _, name := range given(&s.Content) {
+		c.Addf(name, "%s stands beside mix; put it into each class of the mix", name)
 	}
 	var shares []float64
 	names := map[string]bool{}
@@ -163,25 +168,6 @@ func (c *compiler) refuse(wrong bool, path, format string, args ...any) {
 	}
 }
 
-// given lists the fields of the content that say what is sent.
-func given(k *Content) (names []string) {
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"input", k.Input != ""}, {"batch", k.Batch != ""}, {"query", k.Query != ""}, {"output", k.Output != ""}, {"file", k.File != ""}, {"turns", k.Turns != ""}, {"corpus", k.Corpus != ""},
-		{"task", k.Task != nil}, {"segments", k.Segments != nil}, {"prefix", k.Prefix != nil}, {"images", k.Images != nil},
-		{"video", k.Video != nil}, {"audio", k.Audio != ""},
-		{"system", k.System != ""}, {"check", k.Check != nil}, {"parameters", k.Parameters != nil}, {"models", k.Models != nil},
-		{"leave", k.Leave != nil}, {"slow", k.Slow != nil},
-	} {
-		if f.set {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
 // class compiles one; what is wrong is noted under the path.
 func (c *compiler) class(path string, k *Content, name string, seed, salt uint64) *class {
 	at := func(field string) string {
@@ -192,10 +178,11 @@ func (c *compiler) class(path string, k *Content, name string, seed, salt uint64
 	}
 	out := &class{name: name, seed: seed, salt: salt, extra: k.Parameters, system: k.System, live: k.History == "live"}
 	out.bust = k.CacheBust
-	if out.bust == "off" && k.File == "" {
+	if out.bust == "off" {
 		out.salt = salt ^ saltOf(c.opt.Salt)
 	}
 	out.maker = c.maker(k.Corpus, at("corpus"))
+	c.ofFiles(k, at)
 	if k.Audio != "" {
 		c.audio(out, k, at)
 		return out

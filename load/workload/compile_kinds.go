@@ -22,6 +22,7 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 		}
 	}
 	out.think = c.pause(k.Think, at("think"))
+	c.refuse(k.NextInput != "" && k.File != "", at("next_input"), "next_input is of made turns, and file gives them: leave it out")
 	if k.Turns == "" {
 		for field, given := range map[string]bool{"think": k.Think != "", "next_input": k.NextInput != "", "history": k.History != "" && k.Task == nil && out.recording == nil && !k.Sessions} {
 			c.refuse(given, at(field), "%s is for conversations: add turns", field)
@@ -56,11 +57,8 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 func (c *compiler) batch(out *class, k *Content, at func(string) string) {
 	out.batch = &batch{texts: c.count(k.Batch, at("batch"), maxBatch), query: c.count(k.Query, at("query"), MaxTokens)}
 	names := given(k)
-	if k.Sessions {
-		names = append(names, "sessions")
-	}
 	for _, name := range names {
-		if !slices.Contains([]string{"batch", "query", "input", "file", "corpus", "parameters", "models", "leave", "slow"}, name) {
+		if !slices.Contains([]string{"batch", "query", "input", "file", "format", "columns", "order", "corpus", "cache_bust", "parameters", "models", "leave", "slow"}, name) {
 			c.Addf(at(name), "a batch is of single texts, which are answered without words: leave out %s", name)
 		}
 	}

@@ -78,6 +78,13 @@ func (w *Made) Several() bool {
 	return slices.ContainsFunc(w.classes, func(c *class) bool { return c.kind != Request || c.source != nil || c.recording != nil }) || len(w.classes) > 1
 }
 
+// Sessions reports whether some items hold several requests that belong together.
+func (w *Made) Sessions() bool {
+	return slices.ContainsFunc(w.classes, func(c *class) bool {
+		return c.kind == Conversation || c.kind == Task || c.recording != nil || c.source != nil && (c.source.sessions != nil || !c.turns.IsZero())
+	})
+}
+
 // Info implements Workload.
 func (w *Made) Info() Info { return w.info }
 

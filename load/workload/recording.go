@@ -54,7 +54,8 @@ func (c *compiler) openRecording(out *class, k *Content, at func(string) string)
 		out.recording = &recording{file: &sessions.File{}}
 		return
 	}
-	for field, given := range map[string]bool{"turns": k.Turns != "", "sessions": k.Sessions, "order": k.Order == "random", "block": k.Block != 0, "output": k.Output != "", "system": k.System != ""} {
+	for field, given := range map[string]bool{"turns": k.Turns != "", "sessions": k.Sessions, "order": k.Order == "random", "block": k.Block != 0, "output": k.Output != "", "system": k.System != "",
+		"columns": k.Columns != nil, "time_in": k.TimeIn != "", "images": k.Images != nil, "video": k.Video != nil} {
 		c.refuse(given, at(field), "recorded sessions are sent as they were: leave out %s", field)
 	}
 	for field, d := range map[string]time.Duration{"max_gap": k.MaxGap, "deadline": k.Deadline} {

@@ -2,7 +2,6 @@ package workload
 
 import (
 	_ "embed"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -53,21 +52,4 @@ func ScenarioNames() (names []string) {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// Beside makes the files that a specification names independent of where its
-// own file lies.
-func (s Spec) Beside(name string) Spec {
-	dir := filepath.Dir(name)
-	move := func(c *Content) {
-		if c.File != "" && !filepath.IsAbs(c.File) {
-			c.File = filepath.Join(dir, c.File)
-		}
-	}
-	move(&s.Content)
-	s.Mix = slices.Clone(s.Mix)
-	for i := range s.Mix {
-		move(&s.Mix[i].Content)
-	}
-	return s
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"tokenmeter/load/workload/records"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 // source is a class's file.
@@ -40,6 +42,7 @@ type source struct {
 	elsewhere int64 // records that name a model which is not asked
 	answered  int64 // records of messages that end with an answer
 	named     int64 // records that name a session
+	several   int64 // records of several turns
 	unsent    unsent
 	total     int64 // entries; −1: not known yet
 
@@ -191,6 +194,7 @@ func (s *source) at(i int64) (entry, error) {
 		if s.next < ahead && e.check != nil { // all of these are read before it is asked for
 			s.answers = true
 		}
+		count(&s.several, len(e.turns) > 1 || len(e.messages) > 1 && slices.ContainsFunc(e.messages[:len(e.messages)-1], func(m api.Message) bool { return m.Role == "assistant" }))
 		count(&s.answered, len(e.messages) > 0 && e.messages[len(e.messages)-1].Role == "assistant")
 		s.kept = append(s.kept, uint32(s.next))
 		s.next++

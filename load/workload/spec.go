@@ -15,7 +15,7 @@ import (
 type Spec struct {
 	Name      string `yaml:"name" doc:"what reports call the workload"`
 	About     string `yaml:"about" doc:"one sentence: which question it answers"`
-	Tokenizer string `yaml:"tokenizer" doc:"makes lengths exact: o200k_base, cl100k_base, or the path of the server's tokenizer.json; without one, lengths are fitted to the server's own count"`
+	Tokenizer string `yaml:"tokenizer" doc:"makes lengths exact: o200k_base, cl100k_base, or the path of the server's tokenizer.json; without one, lengths are fitted to the server's own count; it counts answers without usage, too"`
 	Content
 	Mix  []Class `yaml:"mix" doc:"several kinds of requests, each with its share; instead of the fields above"`
 	When When    `yaml:"when" doc:"when requests are sent, and for how long; flags of the command line win"`

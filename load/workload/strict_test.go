@@ -461,6 +461,63 @@ func TestTimesSince1970(t *testing.T) {
 }
 
 // What of a file nothing reads is said once, and so is what was supposed of it.
+// Fields that have nothing to act on are named, each with the reason; those that have
+// something are not.
+func TestIdleFields(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"texts": `{"prompt":"hi","other":"x"}`, "ids": `{"input_tokens":9,"hash_ids":[1,2],"time":1}`,
+		"turns": `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}],"session":"s"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"file: texts.jsonl\nblock: 4":                  "block: no record",
+		"file: texts.jsonl\ntime_in: us":               "time_in: no record",
+		"file: texts.jsonl\nsessions: true":            "sessions: no record",
+		"file: texts.jsonl\nturns: 2":                  "turns: no record",
+		"file: texts.jsonl\ncorpus: code":              "corpus: the prompts",
+		"file: texts.jsonl\ncache_bust: run":           "cache_bust: run makes",
+		"file: texts.jsonl\ncolumns: {output: tokens}": "columns.output: nothing",
+		"mix: [{name: a, share: 1, input: 3}, {name: b, share: 1, file: texts.jsonl, block: 4}]": "block: no record",
+		"file: texts.jsonl\ncolumns: {prompt: other}\ncache_bust: request":                       "",
+		"file: ids.jsonl\nblock: 4\ntime_in: us\ncorpus: code\ncache_bust: run":                  "",
+		"file: turns.jsonl\nturns: 2\nsessions: false":                                           "",
+		"file: turns.jsonl\nsessions: true":                                                      "",
+	} {
+		l, err := FromYAML(filepath.Join(dir, "x.yaml"), []byte(text), Options{})
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		said := strings.Join(l.Remarks(), "\n")
+		if is := strings.Contains(said, "change nothing here"); is != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q, want %q", text, said, want)
+		}
+		l.Close()
+	}
+}
+
+// With off two runs send the same, of lengths and recorded sessions too, whose texts are
+// made; with request each item begins in words of its own.
+func TestCacheBustOfFiles(t *testing.T) {
+	for _, file := range []string{"mooncake.jsonl", "../sessions/testdata/weka.json"} {
+		say := func(bust, salt string, i int64) string {
+			l := yaml(t, "file: "+file+"\ncache_bust: "+bust, Options{Salt: salt})
+			it := l.Item(i)
+			return it.Conversation(0, nil)[0].Content
+		}
+		if say("off", "a", 0) != say("off", "b", 0) || say("run", "a", 0) == say("run", "b", 0) {
+			t.Errorf("%s: off should send the same in each run, run should not", file)
+		}
+		plain, own := say("off", "a", 0), say("request", "a", 0)
+		if strings.Count(own, "\n") != strings.Count(plain, "\n")+1 {
+			t.Errorf("%s: %q has no word in front", file, own)
+		}
+	}
+}
+
 func TestRemarks(t *testing.T) {
 	const guess = "the file's times are taken for milliseconds"
 	for _, c := range []struct{ name, text, want string }{

@@ -166,12 +166,15 @@ const mostColumns = 20
 
 // Remarks are what should be known of how the files are read, beside what LeftOut says.
 func (l *Loaded) Remarks() (out []string) {
-	for _, c := range l.classes {
+	for i, c := range l.classes {
 		s := c.source
 		if s == nil {
 			continue
 		}
 		s.mu.Lock()
+		if text := l.idleFields(i); text != "" {
+			out = append(out, text)
+		}
 		names := s.unsent.columns()
 		if len(s.unsent.read) > 0 && s.block <= 0 && s.unsent.read["hash_ids"] {
 			names = append(names, "hash_ids (which need block)")
