@@ -26,7 +26,8 @@ var aiperf = &tool{
 		!use-think-time-only- !allow-dataset-wrap- !no-allow-dataset-wrap !burst-phase-starts- !unsafe-override- !open-loop-replay- !no-open-loop-replay-
 		!open-loop-strict- !omit-kv-hints- !force-min-tokens- !no-force-min-tokens- !uuid-and-strip- !no-sweep-table !network-latency-automatic- +dataset-filter-
 		+stream- +otel-resource-attributes- +mlflow-tag- +mlflow-artifact-glob- +wandb-tag- seq-dist sequence-distribution random-range-ratio random-corpus-style
-		request-count image-width-mean image-height-mean`,
+		request-count image-width-mean image-height-mean fixed-schedule-start-offset fixed-schedule-end-offset isl-block-size prompt-input-tokens-block-size
+		dataset-sampling-strategy`,
 	flags: aiperfFlags,
 	end: func(c *call) {
 		aiperfEnd(c)
@@ -103,6 +104,11 @@ var aiperfFlags = map[string]func(*call, string){
 	"request-rate-ramp-duration": aiperfRamp,
 	"num-dataset-entries":        aiperfEntries, "num-prompts": aiperfEntries,
 	"conversation-num": aiperfSessions, "num-conversations": aiperfSessions, "num-sessions": aiperfSessions,
+	"conversation-turn-mean": func(c *call, v string) {
+		if v != "1" {
+			c.note("--conversation-turn-mean %s: a workload file has turns: %s", v, v)
+		}
+	},
 	"public-dataset": says("--public-dataset: name a file with --workload; nothing is fetched"),
 	"request-cancellation-rate": says(
 		"--request-cancellation-rate: a workload file has `leave`, readers who go away (docs/workloads.md)"),
@@ -236,16 +242,27 @@ func aiperfEnd(c *call) {
 		if file := c.arg("workload"); file == "" {
 			c.note("--fixed-schedule: name the file with --workload")
 		} else {
+			if c.has("fixed-schedule-start-offset", "fixed-schedule-end-offset", "isl-block-size", "prompt-input-tokens-block-size") {
+				c.set("workload", "trace.yaml")
+				c.note("trace.yaml is yours to write: {file: %q%s}", file, c.aiperfPart())
+			}
 			c.note("records of one session_id or chat wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", file)
 			c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s", cmp.Or(streams, "1"))
 		}
 	} else if c.has("input-file") {
 		kind := c.aiperfSet()
+		if n := c.or("", "isl-block-size", "prompt-input-tokens-block-size"); n != "" {
+			c.note("--isl-block-size %s: a workload file has block: %s beside file: %q", n, n, c.arg("workload"))
+		}
 		switch kind {
 		case "multi_turn", "inputs_json", "dag_jsonl":
 			c.note("--custom-dataset-type %s: no equal here; --workload takes conversations as {\"messages\": …}, with turns, or sessions (docs/workloads.md)", kind)
 		case "random_pool":
 			c.note("--custom-dataset-type random_pool: texts are drawn at random there, again and again, and go in the file's order here")
+		}
+		switch c.or("sequential", "dataset-sampling-strategy") {
+		case "random", "shuffle":
+			c.note("--dataset-sampling-strategy: a workload file has order: random beside file: %q", c.arg("workload"))
 		}
 		if output != "" {
 			c.note("--osl %s: a record's own length goes before it there, and behind it here", output)
@@ -259,6 +276,25 @@ func aiperfEnd(c *call) {
 		c.set("images", fmt.Sprintf("%gx%g", w, h))
 	}
 	c.note("what is called inter_token_latency there is tpot here")
+}
+
+// aiperfPart is what a workload file says of a part of a trace, and of its blocks.
+func (c *call) aiperfPart() (out string) {
+	if n := c.or("", "isl-block-size", "prompt-input-tokens-block-size"); n != "" {
+		out = ", block: " + n
+	}
+	from, to := c.numbers("fixed-schedule-start-offset", "fixed-schedule-end-offset")
+	var window []string
+	if from > 0 {
+		window = append(window, fmt.Sprintf("from: %gs", from/1000))
+	}
+	if to > 0 {
+		window = append(window, fmt.Sprintf("to: %gs", to/1000))
+	}
+	if len(window) > 0 {
+		out += ", when: {trace: {" + strings.Join(window, ", ") + "}}"
+	}
+	return out
 }
 
 // aiperfSet is the kind of a file; empty where none is named.

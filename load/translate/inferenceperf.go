@@ -300,8 +300,7 @@ func (c *call) sharedPrefix() {
 	}
 	input, output := part("50", of+"question-distribution", of+"question-len"), part("50", of+"output-distribution", of+"output-len")
 	prefix, groups := part("100", of+"system-prompt-len"), c.or("10", of+"num-unique-system-prompts", of+"num-groups")
-	c.set("workload", "shared-prefix.yaml")
-	c.note("shared-prefix.yaml is yours to write: {input: %q, output: %q, prefix: {tokens: %q, count: %s}}", input, output, prefix, groups)
+	c.prefixed(input, output, prefix, groups)
 	c.bounded("the workload file's", input+output+prefix)
 	c.note("each prefix has %s questions there, which come again; here every question is new", c.or("10", of+"num-users-per-system-prompt", of+"num-prompts-per-group"))
 }

@@ -105,7 +105,8 @@ func TestSGLang(t *testing.T) {
 		{s + "--backend sglang-oai --dataset-name random --goodput ttft:500 tpot:50 --num-prompts 10 --unheard-of a b --seed 3", "--objective ttft < 500ms|--objective tpot < 50ms|--seed 3|#--unheard-of: no equal", "", "serving.py 0.5.23: goodput nargs +"},
 		{s + "--backend sglang-oai --dataset-name mooncake --dataset-path t.jsonl --use-trace-timestamps --mooncake-slowdown-factor 2 --max-concurrency 64", "--workload t.jsonl|--speedup 0.5|#when: {trace: {}, concurrency: 64}", "--concurrency|#no equal here; --workload|#at once", "serving.py 0.5.23 benchmark, get_mooncake_request_over_time"},
 		{s + "--dataset-name mooncake --dataset-path t.jsonl --request-rate 4", "--workload t.jsonl", "--rate|--concurrency", "the same: of the backend sglang unasked, --request-rate is ignored"},
-		{s + "--dataset-name generated-shared-prefix --gsp-num-groups 4", "#--gsp-num-groups: no equal|#--dataset-name generated-shared-prefix: no equal", "", "datasets/generated_shared_prefix.py"},
+		{s + "--dataset-name generated-shared-prefix --gsp-num-groups 4 --gsp-system-prompt-len 1024 --num-prompts 9", `--workload shared-prefix.yaml|--requests 64|--concurrency 64|#{input: "128", output: "256", prefix: {tokens: "1024", count: 4}}`, "#no equal", "datasets/generated_shared_prefix.py: groups × prompts of one, whatever --num-prompts says"},
+		{"vllm bench serve --model m " + "--dataset-name prefix_repetition --prefix-repetition-prefix-len 8000 --prefix-repetition-num-prefixes 16 --prefix-repetition-output-len 64", `--workload shared-prefix.yaml|#{input: "256", output: "64", prefix: {tokens: "8000", count: 16}}`, "#no equal", "datasets.py: PrefixRepetitionRandomDataset"},
 	})
 }
 
@@ -133,6 +134,10 @@ func TestAIPerf(t *testing.T) {
 		{a + "--input-file t.jsonl --custom-dataset-type bailian-trace --concurrency 4 --osl 9", "--workload t.jsonl|#add --concurrency 4|#--osl 9: no equal", "--concurrency|--output-tokens|--prompts", "the same; base_trace_loader.py: a record's output_length"},
 		{a + "--input-file t.jsonl --fixed-schedule --concurrency 4", "--workload t.jsonl|#when: {trace: {}, concurrency: 4} beside file:", "--concurrency", "_profiling_phase_type: fixed_schedule is first"},
 		{a + "--input-file t.jsonl --fixed-schedule --concurrency 1,2,4 --isl 1,2 --concurrency-ramp-duration 5", "bench http://localhost:8000|#--concurrency 1,2,4: a run for each|#a ramp of 5s: no equal", "sweep http://localhost:8000|--concurrency|--ramp|#before it here", "cli_config.py: a list becomes a sweep"},
+		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --fixed-schedule --fixed-schedule-start-offset 30000 --fixed-schedule-end-offset 120000 --isl-block-size 64", `--workload trace.yaml|#{file: "t.jsonl", block: 64, when: {trace: {from: 30s, to: 120s}}}`, "#no equal", "cli_config.py: offsets in ms of the file's times"},
+		{a + "--input-file t.jsonl --custom-dataset-type bailian_trace --prompt-input-tokens-block-size 16", `--workload trace.yaml|#{file: "t.jsonl", block: 16}`, "#no equal", "cli_config.py: two names of one"},
+		{a + "--input-file t.jsonl --isl-block-size 64 --dataset-sampling-strategy random", `--workload t.jsonl|#block: 64 beside file: "t.jsonl"|#order: random beside file: "t.jsonl"`, "#no equal", "the help of both"},
+		{a + "--conversation-turn-mean 4 --dataset-sampling-strategy sequential", "#a workload file has turns: 4", "#no equal|#order", "the help of --conversation-turn-mean"},
 		{a + "--fixed-schedule", "#name the file with --workload", "#file:|#file's times", "the help of --fixed-schedule: of a file"},
 		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --url http://h:1 --request-rate 4", "--workload t.jsonl|--rate 4|--arrival poisson|#are refused there", "--concurrency|#at the file's times|#sessions: true", "_maybe_auto_promote_trace: rate is refused"},
 		{a + "--input-file t.jsonl --custom-dataset-type mooncake_trace --user-centric-rate 2 --num-users 5", "--concurrency 5|--pace 2.5s|#are refused there", "#at the file's times|#add --concurrency", "the same: users"},

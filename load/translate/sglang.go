@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ var sglang = &tool{
 		output-file !output-details !print-requests !disable-tqdm=quiet !disable-stream=no-stream !return-logprob- +token-ids-logprob- !return-routed-experts-
 		!cache-report seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput +profile-activities- !profile-by-stage-
 		+profile-stages- profile-output-dir=profile-files +lora-name- !pd-separated- +profile-prefill-url- +profile-decode-url- !flush-cache=reset-cache
-		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- !gsp-fast-prepare !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
+		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- gsp-num-groups gsp-prompts-per-group gsp-system-prompt-len gsp-question-len gsp-output-len !gsp-fast-prepare !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
 		!fake-prefill- tag=tag +header !random-image-count- image-count image-resolution image-format- image-content- !skip-test-prompt !trust-remote-code !ignore-eos=ignore-eos`,
 	flags: map[string]func(*call, string){
 		"base-url": address, "header": vllmHeader, "extra-request-body": body, "goodput": servingFlags["goodput"],
@@ -49,6 +50,11 @@ func sglangEnd(c *call) {
 	if !c.has("disable-ignore-eos") {
 		c.on("ignore-eos")
 	}
+	if c.or("", "dataset-name") == "generated-shared-prefix" { // whatever --num-prompts says
+		groups, each := c.numbers("gsp-num-groups", "gsp-prompts-per-group")
+		c.given["num-prompts"] = fmt.Sprint(cmp.Or(groups, 64) * cmp.Or(each, 16))
+		c.set("requests", c.given["num-prompts"])
+	}
 	c.load()
 	c.byDefault("warmup", "1", "warmup-requests")
 	// The temperature is always sent, and the share of the likeliest tokens that is not 1.
@@ -69,6 +75,9 @@ func sglangEnd(c *call) {
 		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
 		c.set("input-tokens", upTo(c.or("1024", "random-input-len"), ratio))
 		c.set("output-tokens", upTo(c.or("1024", "random-output-len"), ratio))
+	case "generated-shared-prefix":
+		c.made()
+		c.prefixed(c.or("128", "gsp-question-len"), c.or("256", "gsp-output-len"), c.or("2048", "gsp-system-prompt-len"), c.or("64", "gsp-num-groups"))
 	case "mooncake":
 		if !c.has("dataset-path") {
 			c.note("--dataset-name mooncake: name the file with --workload; nothing is fetched")

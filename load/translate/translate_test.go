@@ -96,7 +96,7 @@ func TestPublishedCommands(t *testing.T) {
 		"vllm bench serve --model m --dataset-name random --dataset-path ShareGPT.json --random-input-len 128 --num-prompts 9":                                                                                                  {"ShareGPT.json: at most the words", "--prompts"},
 		"vllm bench serve --model m --dataset-name sonnet --dataset-path sonnet.txt --sonnet-input-len 600":                                                                                                                     {"--input-tokens 600 --output-tokens 150", "--prompts"},
 		"python benchmark_serving.py --model m --dataset-name sonnet --dataset-path sonnet.txt":                                                                                                                                 {"--sonnet-prefix-len 200: no equal", "--workload sonnet"},
-		"vllm bench serve --model m --dataset-name prefix_repetition --dataset-path x.json":                                                                                                                                     {"prefix_repetition: no equal", "--workload x"},
+		"vllm bench serve --model m --dataset-name prefix_repetition --dataset-path x.json":                                                                                                                                     {"--workload shared-prefix.yaml", "--workload x"},
 		// Two names of one flag, GuideLLM's async, and a ratio for each side.
 		"aiperf profile -m m --request-rate 5 --request-rate-mode constant":                                    {"--arrival constant", "no equal"},
 		"guidellm benchmark --target h:1 --rate-type async --rate 3":                                           {"--rate 3", "--arrival"},

@@ -16,6 +16,7 @@ var vllm = &tool{
 	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template !enable-multimodal-chat-
 		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
 		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- timed-trace-chunk-hash-size timed-trace-sec-multiplier !self-timed !no-self-timed
+		prefix-repetition-prefix-len prefix-repetition-suffix-len prefix-repetition-num-prefixes prefix-repetition-output-len
 		ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
 	flags: servingFlags,
 	end:   vllmEnd,
@@ -100,6 +101,10 @@ func (c *call) serving(dataset string) string {
 		c.set("input-tokens", c.or("550", "input-len", "sonnet-input-len"))
 		c.set("output-tokens", c.or("150", "output-len", "sonnet-output-len"))
 		prefix("sonnet-prefix-len")(c, c.or("200", "sonnet-prefix-len"))
+	case "prefix_repetition":
+		c.made()
+		c.prefixed(c.or("256", "prefix-repetition-suffix-len"), c.or("128", "output-len", "prefix-repetition-output-len"),
+			c.or("256", "prefix-repetition-prefix-len"), c.or("10", "prefix-repetition-num-prefixes"))
 	case "timed_trace":
 		c.on("ignore-eos")
 		if x, err := strconv.ParseFloat(c.or("1", "timed-trace-sec-multiplier"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
@@ -208,6 +213,12 @@ func (c *call) rampUp() {
 	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here", c.or("", "ramp-up-strategy"))
 }
 
+// prefixed is a workload file: flags have no prefix that requests share.
+func (c *call) prefixed(input, output, prefix, count string) {
+	c.set("workload", "shared-prefix.yaml")
+	c.note("shared-prefix.yaml is yours to write: {input: %q, output: %q, prefix: {tokens: %q, count: %s}}", input, output, prefix, count)
+}
+
 // made leaves out the file of a set whose prompts are made of a length: it has the words
 // that these are cut from, where it is read at all.
 func (c *call) made() {
@@ -231,7 +242,7 @@ func (c *call) dataset(name string) {
 		switch name {
 		case "hf":
 			c.unset("workload") // no file: the name of a set that the tool fetches
-		case "random-mm", "random-rerank", "prefix_repetition", "generated-shared-prefix":
+		case "random-mm", "random-rerank":
 			c.made()
 		}
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", name, "made texts")
