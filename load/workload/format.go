@@ -32,7 +32,7 @@ var formats = []format{
 	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
 	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readAzure},
 	{name: "text", form: records.Text, fits: sessions.Has("text"), read: readGeneric},
-	{name: "jsonl", fits: func([]string) bool { return true }, read: readGeneric},
+	{name: "jsonl", fits: func([]string) bool { return true }, read: readJSONL},
 	{name: "csv", form: records.CSV, read: readGeneric},
 	{name: "parquet", form: records.Parquet, read: readGeneric},
 }
@@ -274,22 +274,46 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 	} else if said && v != nil {
 		e.context = wholeContext
 	}
-	if extra, ok := row.Get("extra"); ok && extra != nil {
-		further, isObject := extra.(map[string]any)
-		if !isObject {
-			return e, errors.New("extra: want an object of further fields of the request")
-		}
-		EachWritten(further, func(path string, by Writer) {
-			if by != TheEnd { // which a record says nowhere else
-				err = fmt.Errorf("extra: %s is a part of the request that the record, or the run, says: leave it out", path)
-			}
-		})
-		if err != nil {
-			return e, err
-		}
-		e.extra = merged(e.extra, further)
+	return e, e.further(row)
+}
+
+// further reads what a record adds to its request under extra.
+func (e *entry) further(row records.Row) (err error) {
+	extra, ok := row.Get("extra")
+	if !ok || extra == nil {
+		return nil
 	}
-	return e, nil
+	further, isObject := extra.(map[string]any)
+	if !isObject {
+		return errors.New("extra: want an object of further fields of the request")
+	}
+	EachWritten(further, func(path string, by Writer) {
+		if by != TheEnd { // which a record says nowhere else
+			err = fmt.Errorf("extra: %s is a part of the request that the record, or the run, says: leave it out", path)
+		}
+	})
+	e.extra = merged(e.extra, further)
+	return err
+}
+
+// readJSONL reads records of ours, and those of AIPerf without times, which may have fields
+// of the request under extra; of others nobody knows what stands there, and it is told.
+func readJSONL(r *reading, row records.Row) (entry, error) {
+	e, err := readGeneric(r, row)
+	if err == nil && !foreign(row.Names()) && objectUnder(row, "extra") {
+		err = e.further(row)
+	}
+	return e, err
+}
+
+// objectUnder reports whether a column holds an object. It is only looked at.
+func objectUnder(row records.Row, name string) bool {
+	if w, first := row.(*watched); first {
+		row = w.Row
+	}
+	v, _ := row.Get(name)
+	_, object := v.(map[string]any)
+	return object
 }
 
 // readAIPerf reads a turn that is the whole prompt, whatever came before it in its session.

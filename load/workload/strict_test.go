@@ -3,8 +3,10 @@ package workload
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -373,6 +375,32 @@ func TestExtraIsBesideTheRequest(t *testing.T) {
 		_, err := loadText(t, "x.jsonl", `{"timestamp":0,"text_input":"hi","output_length":5,"extra":`+extra+"}\n")
 		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), "extra: "+word+" is") {
 			t.Errorf("%s: %v", extra, err)
+		}
+	}
+}
+
+// AIPerf's records of one turn have extra without times too (its guide to custom datasets,
+// "Per-Request extra"); under other columns it may be anything, and what is not sent is told.
+func TestExtraWithoutTimes(t *testing.T) {
+	for record, want := range map[string]string{
+		`{"text":"Summarize ML.","extra":{"min_tokens":50,"ignore_eos":true}}`: "ignore_eos:true min_tokens:50 ",
+		`{"messages":[{"role":"user","content":"x"}],"extra":{"top_p":0.9}}`:   "top_p:0.9 ",
+		`{"text":"x"}`: "",
+		`{"question":"x","extra":{"difficulty":"hard"}}`: "what stands under extra (1×) is not sent",
+		`{"text":"x","extra":"a note"}`:                  "what stands under extra (1×) is not sent",
+		`{"prompt":"x","extra":"a note"}`:                "what stands under extra (1×) is not sent",
+	} {
+		l, err := loadText(t, "x.jsonl", record+"\n")
+		if err != nil {
+			t.Errorf("%s: %v", record, err)
+			continue
+		}
+		it, got := l.Item(0), l.LeftOut()
+		for _, name := range slices.Sorted(maps.Keys(it.Extra)) {
+			got += fmt.Sprintf("%s:%v ", name, it.Extra[name])
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", record, got, want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ var unsentParts = []string{
 // unsentSettings say how a request is answered. They are not sent either.
 var unsentSettings = []string{
 	"temperature", "top_p", "top_k", "min_p", "n", "best_of", "stop", "seed", "min_tokens", "ignore_eos",
-	"presence_penalty", "frequency_penalty", "repetition_penalty", "sampling_params", "extra_body",
+	"presence_penalty", "frequency_penalty", "repetition_penalty", "sampling_params", "extra_body", "extra",
 }
 
 // unsentMembers are members of a message, or of a part of one, that agents and gateways
