@@ -168,7 +168,7 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/api/v1/services/aigc/video-generation/video-synthesis", false}, {"/*", "POST", "/v1/threads/t1/runs", false}, {"/*", "POST", "/v1/images/generations", true},
 		{"/*", "POST", "/v1/videos", false}, {"/*", "POST", "/v1/batch/jobs", false}, {"/*", "POST", "/v1/messages/batches", false}, {"/*", "POST", "/v1/embed-jobs", false}, {"/*", "POST", "/async-invoke", false}, {"/*", "POST", "/model-invocation-job", false},
 		{"/*", "POST", "/v1/async-chat/chat/completions", false}, {"/*", "POST", "/openai/deployments/async-gpt/chat/completions", true}, {"/*", "POST", "/openai/deployments/batch/chat/completions", true},
-		{"/*", "POST", "/model/tasks/converse", true}, {"/*", "POST", "/v1/models//async", false}, {"/*", "POST", "/v1/models/x/async", false},
+		{"/*", "POST", "/model/tasks/converse", true}, {"/*", "POST", "/v1/models//async", false}, {"/*", "POST", "/model/models/batches", false}, {"POST */chat/completions", "POST", "/deployments/model/async/chat/completions", false}, {"/*", "POST", "/v1/models/x/async", false},
 		{"/*", "POST", "/v1/async/chat/completions", false}, {"/*", "POST", "/v1/video_generation", false}, {"/*", "POST", "/api/v1/services/aigc/text2image/image-synthesis", false}, {"/*", "POST", "/v1/conversations", false},
 		{"POST */chat/completions", "POST", "/v1/async/chat/completions", false}, {"POST */async/chat/completions", "POST", "/v1/async/chat/completions", true}, {"POST /v1/async/*", "POST", "/v1/async/chat/completions", true},
 		{"*/chat/completions", "POST", "/queue/chat/completions", false}, {"* */chat/completions", "POST", "/queue/chat/completions", true}, {"POST /*", "POST", "/queue/chat/completions", true}, {"/*", "POST", "/v1/queue/chat/completions", false},

@@ -122,10 +122,12 @@ func segments(path string) []string {
 	var out []string
 	before := ""
 	for segment := range strings.FieldsFuncSeq(strings.ToLower(path), func(r rune) bool { return r == '/' }) {
-		if before != "deployments" && before != "model" && before != "models" {
-			out = append(out, segment)
+		if before == "deployments" || before == "model" || before == "models" {
+			before = "" // whatever the name is
+			continue
 		}
 		before = segment
+		out = append(out, segment)
 	}
 	return out
 }
