@@ -135,7 +135,7 @@ func (d *responsesDecoder) generated(s *Stream) bool {
 	kind, ok := deltaKind(d.r.kind.Raw)
 	if !ok {
 		if !d.delta.Empty() && !bytes.HasSuffix(d.r.kind.Raw, []byte(".delta")) {
-			s.unread.leave(leftover{timeline.TextName, d.r.kind.Raw, inDelta, d.delta.Raw})
+			s.unread.leave(leftover{timeline.TextName, d.r.kind.Raw, inDelta, d.delta})
 		}
 		return true
 	}

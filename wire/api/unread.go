@@ -23,7 +23,7 @@ type unread struct {
 type leftover struct {
 	of          string // timeline.TextName or one of its like
 	place, name []byte
-	says        []byte // the text
+	says        jsonscan.Text
 }
 
 // unreadName is a name of a reply's, with what tells whether it is generated text:
@@ -33,6 +33,7 @@ type unreadName struct {
 	of          string
 	place, name string
 	last        []byte // the head of the text
+	bytes       int64  // of those that were another than before
 	changes     int    // how often another text came than before
 	wordy       bool
 	watched     bool // it stood where generated text may stand
@@ -82,7 +83,7 @@ func (s *scan) find(place, name []byte) {
 	switch s.Peek() {
 	case '"':
 		if t, _ := s.Text(); !t.Empty() && len(name) > 0 {
-			s.unread.leave(leftover{timeline.TextName, place, name, t.Raw})
+			s.unread.leave(leftover{timeline.TextName, place, name, t})
 		}
 	case '[':
 		for range s.Elements {
@@ -155,10 +156,12 @@ func (u *unread) note(l *leftover, watched bool) {
 	}
 	n := &u.names[at]
 	n.watched, n.strange = n.watched || watched, n.strange || u.strange
-	n.wordy = n.wordy || bytes.IndexByte(l.says, ' ') >= 0 || jsonscan.PlainRun(l.says) < len(l.says)
-	if head := l.says[:min(len(l.says), 32)]; n.changes < 0 || !bytes.Equal(head, n.last) {
+	says := l.says.Raw
+	n.wordy = n.wordy || bytes.IndexByte(says, ' ') >= 0 || jsonscan.PlainRun(says) < len(says)
+	if head := says[:min(len(says), 32)]; n.changes < 0 || !bytes.Equal(head, n.last) {
 		n.last = append(n.last[:0], head...)
 		n.changes++
+		n.bytes += l.says.Size()
 	}
 }
 
@@ -176,6 +179,21 @@ func (n *unreadName) tier() int {
 		return 1
 	}
 	return 0
+}
+
+// repeats reports whether so many bytes are those of the answer, or of its reasoning: some
+// gateways send a vendor's own members beside what they made of them. A few bytes may be
+// as many by chance.
+func (s *Stream) repeats(n int64) bool {
+	var answer, thought int64
+	for ev := range s.tl.Events.Generation() {
+		if ev.Kind == timeline.Reasoning {
+			thought += ev.Bytes
+		} else {
+			answer += ev.Bytes
+		}
+	}
+	return n >= 16 && (n == answer || n == thought || n == answer+thought)
 }
 
 // leastChanges is how often a text has to change to be taken for a stream of text.
@@ -203,7 +221,7 @@ func (s *Stream) tellUnread() {
 				continue
 			}
 		case timeline.TextName:
-			likely := n.watched && (n.wordy || streams) || n.strange && (streams || s.tl.FinishReason == "")
+			likely := !s.repeats(n.bytes) && (n.watched && (n.wordy || streams) || n.strange && (streams || s.tl.FinishReason == ""))
 			if s.tokens == 0 {
 				likely = n.tier() == best
 			}
@@ -259,7 +277,7 @@ func describes(name []byte) bool {
 const (
 	describing = "type id object model role name index provider created updated agent timestamp date language lang" +
 		" event kind detail title url uri path p tool tools description icon favicon error errors phase recipient author channel caller context" +
-		" prompt input instructions parsed parsed_arguments stop stop_details document documents container routed_experts version host region" +
+		" prompt input instructions parsed parsed_arguments stop stop_details document documents container routed_experts matched_stop executed_tools raw_output version host region" +
 		" tier speed category severity label usage timings metrics"
 	describingEnds = "_ids Id ID _at _by Type Format Time _reason Reason Version _version _name Name _url Url Uri _code Code _tier Tier"
 	// Some without their first letter, which may be large.

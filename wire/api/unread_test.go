@@ -112,6 +112,11 @@ func TestWhatIsNoTextIsNotTold(t *testing.T) {
 	}{
 		{"a word that stays", "openai-chat", []string{`{"choices":[{"index":0,"delta":{"content":"a","mode":"final"}}]}`, `{"choices":[{"index":0,"delta":{"content":"b","mode":"final"}}]}`, `{"choices":[{"index":0,"delta":{"content":"c","mode":"final"}}]}`, saysStop, done}},
 		{"signatures, sources, ids", "openai-chat", []string{`{"choices":[{"index":0,"delta":{"content":"a","reasoning_opaque":"x y","thought_signature":"x y","annotations":[{"url_citation":{"title":"a title","url":"u"}}],"chunk_id":"a b"}}]}`, saysStop, done}},
+		{"LiteLLM's copy of Claude's thinking", "openai-chat", []string{`{"choices":[{"index":0,"delta":{"reasoning_content":"I need to "}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_content":"find \"79\"."}}]}`,
+			`{"choices":[{"index":0,"delta":{"reasoning_content":"","provider_specific_fields":{"thinking_blocks":[{"type":"thinking","thinking":"I need to find \"79\".","signature":"EqQB"}]},"content":""}}]}`, saysHello, saysStop, done}},
+		{"and in its Responses", "openai-responses", []string{`{"type":"response.reasoning_text.delta","output_index":0,"delta":"I need to "}`, `{"type":"response.reasoning_text.delta","output_index":0,"delta":"find it."}`, `{"type":"response.output_text.delta","output_index":1,"delta":"Hello"}`,
+			`{"type":"response.content_part.done","output_index":0,"part":{"type":"reasoning_text","reasoning":"I need to find it."}}`, `{"type":"response.completed","response":{"status":"completed"}}`}},
+		{"the stop string that was asked for", "openai-chat", []string{saysHello, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","matched_stop":"the end"}]}`, done}},
 		{"what was searched for", "openai-chat", []string{saysHello, `{"search_results":[{"title":"a b","snippet":"c d"}]}`, `{"status_text":"Searching the web"}`, saysStop, done}},
 		{"results of tools", "anthropic", []string{`{"type":"content_block_start","index":0,"content_block":{"content":[{"title":"a b","page_text":"c d"}],"tool_use_id":"t","type":"web_search_tool_result"}}`,
 			`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hello"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`}},
