@@ -99,6 +99,6 @@ func pathOf(raw string) string {
 		return ""
 	}
 	_, path, _ := strings.Cut(rest, "/")
-	path, _, _ = strings.Cut(path, "?")
+	path, _, _ = strings.Cut(strings.TrimSuffix(path, "#"), "?")
 	return strings.Trim(path, "/")
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -181,13 +182,24 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Hint = "check --api-key-env or --api-key-file"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		e.Hint = r.otherAPI()
+		e.Hint = cmp.Or(r.otherAPI(), r.elsewhere())
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		if strings.Contains(e.What, "stream_options") {
 			e.Hint = `the server knows no stream_options: leave them out with --parameters '{"stream_options": null}', and give its --tokenizer to count tokens`
 		}
 	}
 	return e
+}
+
+// elsewhere is where requests went, when that was made of the URL's path.
+func (r *runner) elsewhere() string {
+	base, path := r.plan.Client.BaseURL, r.plan.Client.API.Path
+	asked, err := client.JoinURL(base, path)
+	given, _ := client.JoinURL(base+"#", path)
+	if noPath := strings.Count(strings.TrimSuffix(given, "/"), "/") < 3; err != nil || noPath || asked == given {
+		return ""
+	}
+	return "asked was " + asked + ": where the URL that was given is the endpoint as it stands, write # behind it"
 }
 
 // otherAPI is what to try when the server has no such path but its model list

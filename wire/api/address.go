@@ -14,7 +14,8 @@ import (
 // A path that ends in an API's operation (/chat/completions, /messages, …) is the
 // whole endpoint. A base with a version segment of its own (/v4,
 // /v1beta/openai, an Azure deployment) gets only what follows the version in the
-// API's own path. Any other base gets the API's whole path.
+// API's own path. Any other base gets the API's whole path. A path that ends in # is the
+// endpoint as it stands, whatever it is called.
 type Address struct {
 	root      string // before the version: where the server's other services lie
 	base      string // what an operation follows; no slash at its end
@@ -24,28 +25,35 @@ type Address struct {
 	versioned bool   // an API's own version is not added
 	beta      bool   // the API is Google's, whose newest version has models that the others lack
 	deployed  bool   // the base ends in an Azure deployment
+	exact     bool   // the path was said to be the endpoint
 }
 
 // AddressOf takes the path of a URL apart; apiPath is that of the API that will
 // be spoken.
 func AddressOf(host, path, apiPath string) Address {
-	a := Address{base: ofSegments(splitPath(path)), beta: strings.HasPrefix(apiPath, "/v1beta/")}
-	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
+	path, exact := strings.CutSuffix(path, "#")
+	a := Address{exact: exact, base: ofSegments(splitPath(path)), beta: strings.HasPrefix(apiPath, "/v1beta/")}
+	if base, ok := strings.CutSuffix(a.base, "/models"); ok && !exact && endsInVersion(base) { // the list of models, as it was copied
 		a.base = base
 	}
-	if a.base == "/api" && isOllama(host) {
+	if a.base == "/api" && !exact && isOllama(host) {
 		a.base = "" // its OpenAI path lies beside it
 	}
 	p := ProviderOf(host)
-	a.base = p.base(host, a.base, apiPath)
+	if !exact {
+		a.base = p.base(host, a.base, apiPath)
+	}
 	op := cmp.Or(operationOf(a.base), p.operationOf(a.base), endOf(a.base))
+	if exact && op == "" {
+		op = cmp.Or(a.base[max(strings.LastIndexByte(a.base, '/'), 0):], "/")
+	}
 	if i := strings.LastIndex(a.base, "/models/"); op == "" && i >= 0 && strings.HasPrefix(apiPath, "/v1beta/models/") {
 		a.base = a.base[:i] // Gemini's path names the model, too
 	}
 	if op != "" {
-		a.whole, a.operation = a.base, op
+		a.whole, a.operation = cmp.Or(a.base, "/"), op
 		a.base = strings.TrimSuffix(a.base, op)
-		if p == nil && strings.HasSuffix(path, "/") { // some servers' endpoints end so, those of known vendors don't
+		if p == nil && a.whole != "/" && strings.HasSuffix(path, "/") { // some servers' endpoints end so, those of known vendors don't
 			a.whole += "/"
 		}
 	} else if p != nil && !isMessages(apiPath) {
@@ -96,7 +104,7 @@ func (a Address) Plain() bool { return a.base == "" && a.whole == "" && !a.versi
 // Endpoint is the path that the API's path is at.
 func (a Address) Endpoint(apiPath string) string {
 	version, tail := splitVersion(apiPath)
-	if op := operationOf(tail); a.whole != "" && !siblings(op, a.operation) {
+	if op := operationOf(tail); a.whole != "" && (a.exact || !siblings(op, a.operation)) {
 		return a.whole
 	} else if a.whole != "" {
 		return a.base + op
@@ -119,7 +127,7 @@ func (a Address) Lookup(path string) string {
 // Through is the path of a request that is passed on.
 func (a Address) Through(path string) string {
 	switch version, tail := splitVersion(path); {
-	case a.whole != "" && (operationOf(path) == a.operation || a.chats() && operationOf(path) == OpenAIChat.tail()):
+	case a.whole != "" && (operationOf(path) == a.operation || (a.exact || a.chats()) && operationOf(path) == OpenAIChat.tail()):
 		return a.whole
 	case a.deployed && tail == "/models":
 		return a.root + tail

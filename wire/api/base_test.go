@@ -2,6 +2,39 @@ package api
 
 import "testing"
 
+// A # at the end of a path makes it the endpoint of whatever is asked, and the list of models
+// stands beside it. Source: https://apisix.apache.org/docs/apisix/plugins/ai-proxy/, whose
+// routes are exact paths.
+func TestPathsThatAreEndpointsAsTheyStand(t *testing.T) {
+	for _, c := range []struct{ host, path, endpoint, models string }{
+		{"h", "/anything#", "/anything", "/models"},
+		{"h", "/prod/chat/#", "/prod/chat/", "/prod/models"},
+		{"h", "/team/v1/ask#", "/team/v1/ask", "/team/v1/models"},
+		{"h", "/v1#", "/v1", "/models"},
+		{"h", "/v1/chat/completions#", "/v1/chat/completions", "/v1/models"},
+		{"h", "/generate#", "/generate", "/models"},
+		{"h", "/#", "/", "/models"},
+		{"api.cohere.com", "/v2#", "/v2", "/models"},
+		{"h:11434", "/api#", "/api", "/models"},
+	} {
+		for _, a := range []*API{OpenAIChat, Anthropic, TGI, Gemini} {
+			if got := AddressOf(c.host, c.path, a.Path).Endpoint(a.Path); got != c.endpoint {
+				t.Errorf("%s at %s%s: %s, want %s", a.Name, c.host, c.path, got, c.endpoint)
+			}
+		}
+		address := AddressOf(c.host, c.path, OpenAIChat.Path)
+		if got := address.Lookup("/v1/models"); got != c.models {
+			t.Errorf("models at %s%s: %s, want %s", c.host, c.path, got, c.models)
+		}
+		if got := address.Through(OpenAIChat.Path); got != c.endpoint {
+			t.Errorf("chat passed on to %s%s: %s", c.host, c.path, got)
+		}
+	}
+	if got := AddressOf("h", "/anything", OpenAIChat.Path).Endpoint(OpenAIChat.Path); got != "/anything/v1/chat/completions" {
+		t.Errorf("without the #: %s", got)
+	}
+}
+
 // Bases that are named for an API, lists of models that were copied, and services
 // that generate nothing: what people paste.
 func TestBasesAsPasted(t *testing.T) {

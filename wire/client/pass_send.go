@@ -166,7 +166,7 @@ func (c *Client) keyField(f field, path string) field {
 // the parameters that both queries have the URL's own count: who configured it decides.
 func (t *target) passPath(path string) string {
 	only, query, has := strings.Cut(path, "?")
-	address := api.AddressOf(t.host, t.base, only)
+	address := t.joins(only)
 	if address.Plain() && t.query == "" {
 		return escape(path)
 	}

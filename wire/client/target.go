@@ -21,6 +21,7 @@ type target struct {
 	tls     bool
 	ws      bool   // spoken to over a WebSocket
 	base    string // path before an API's own; no slash at its end
+	exact   bool   // it is the endpoint: the URL ends in #
 	query   string // of the base URL, kept on every request
 	auth    *url.Userinfo
 }
@@ -39,7 +40,13 @@ func (t *target) scheme(withTLS bool) string {
 
 // parseTarget reads a base URL. Its errors say how to write it.
 func parseTarget(raw string) (target, error) {
-	raw = strings.TrimSpace(raw)
+	raw, exact := strings.CutSuffix(strings.TrimSpace(raw), "#")
+	t, err := parseURL(raw)
+	t.exact = exact
+	return t, err
+}
+
+func parseURL(raw string) (target, error) {
 	if raw == "" {
 		return target{}, fmt.Errorf("no URL was given; write http://HOST:PORT")
 	}
@@ -217,7 +224,7 @@ func parseHTTPUnix(rest string) (target, error) {
 // path returns the request target for an API's path; see [api.Address].
 func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
-	path = api.AddressOf(t.host, t.base, path).Endpoint(escape(path))
+	path = t.joins(path).Endpoint(escape(path))
 	name, _, _ := strings.Cut(query, "=")
 	if named, _ := url.ParseQuery(t.query); named.Get(name) != "" || name == "model" && api.ModelOf(named) != "" {
 		query = "" // the URL says it already
@@ -228,7 +235,16 @@ func (t *target) path(apiPath string) string {
 // lookup returns the request target for another path of the same server; apiPath
 // is that of the API that is spoken.
 func (t *target) lookup(apiPath, path string) string {
-	return withQuery(api.AddressOf(t.host, t.base, apiPath).Lookup(escape(path)), t.query)
+	return withQuery(t.joins(apiPath).Lookup(escape(path)), t.query)
+}
+
+// joins is how an API's path is joined with the URL's.
+func (t *target) joins(apiPath string) api.Address {
+	base := t.base
+	if t.exact {
+		base += "#"
+	}
+	return api.AddressOf(t.host, base, apiPath)
 }
 
 // url is the whole URL of a request target, as it is shown to people.
