@@ -6,7 +6,7 @@ import "bytes"
 
 // isReasoning reports whether a member of a delta, or a type, is one of
 // reasoning: reasoning_content, reasoning, reasoning_details, reasoning_text,
-// thinking, thinking_blocks, thoughts and so on. What only describesReasoning it
+// thinking, thinking_blocks, thoughts and so on. What only describes it
 // (a signature, an effort, a sealed copy) is not.
 func isReasoning(name []byte) bool {
 	if !bytes.Contains(name, []byte("reasoning")) && !bytes.Contains(name, []byte("think")) && !bytes.Contains(name, []byte("thought")) {

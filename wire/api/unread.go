@@ -43,6 +43,9 @@ type unreadName struct {
 // mostUnread is how many names are kept, of an event and of a reply.
 const mostUnread = 8
 
+// longestName is how many bytes of a name are kept: more than a record shows.
+const longestName = 64
+
 // Where generated text may stand, by more than one API.
 var (
 	inChoices  = []byte("choices")
@@ -64,7 +67,7 @@ func (s *scan) left(place, name []byte) {
 	default:
 		return
 	}
-	if s.unread == nil || describes(name) {
+	if s.unread == nil || len(s.unread.event) == mostUnread || describes(name) {
 		return
 	}
 	s.find(place, s.own(name))
@@ -144,6 +147,7 @@ func (s *Stream) leftOver(data []byte, bore bool) {
 }
 
 func (u *unread) note(l *leftover, watched bool) {
+	l.place, l.name = l.place[:min(len(l.place), longestName)], l.name[:min(len(l.name), longestName)]
 	at := 0
 	for at < len(u.names) && !u.names[at].is(l) {
 		at++
@@ -284,13 +288,24 @@ const (
 	describingWords = "ignature itation nnotation ngerprint bfuscat rounding ogprob ncrypted etadata ilter earch ource eference afety oderation mime _params trace"
 )
 
-// oneOf reports whether one of several words is in a name: where both are asked for, at
-// its beginning and its end.
+// oneOf reports whether one of several words is in a name, where asked for at its beginning,
+// at its end, or all of it.
 func oneOf(name []byte, words string, begins, ends bool) bool {
 	for words != "" {
 		var word string
 		word, words, _ = strings.Cut(words, " ")
-		if i := bytes.LastIndex(name, []byte(word)); i >= 0 && (!begins || i == 0) && (!ends || i+len(word) == len(name)) {
+		is := false
+		switch {
+		case begins && ends:
+			is = string(name) == word
+		case begins:
+			is = bytes.HasPrefix(name, []byte(word))
+		case ends:
+			is = bytes.HasSuffix(name, []byte(word))
+		default:
+			is = bytes.Contains(name, []byte(word))
+		}
+		if is {
 			return true
 		}
 	}

@@ -86,6 +86,19 @@ func TestUnreadTextIsTold(t *testing.T) {
 	}
 }
 
+// Names have no more room in a reply than they are shown with, however long and many.
+func TestUnreadNamesHaveABound(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	var events []string
+	for i := range 100 {
+		events = append(events, delta(`"content":"a","`+long+string(rune('a'+i%26))+`":"so it is","`+string(rune('A'+i%26))+`":"so it is"`))
+	}
+	tl := streamOf(t, "openai-chat", append(events, saysStop, done)...)
+	if n := len(tl.Unread); n == 0 || n > 250 {
+		t.Errorf("%d bytes of names: %.300s", n, tl.Unread)
+	}
+}
+
 // A whole reply in another form is told, too.
 func TestUnreadTextOfAWholeReply(t *testing.T) {
 	for _, c := range []struct {
