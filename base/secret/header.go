@@ -60,9 +60,12 @@ func RedactHeaderLine(line string) string {
 }
 
 // redactLoose masks what follows the first word of a line that is no header:
-// nobody can tell whether it is a key.
+// nobody can tell whether it is a key. NAME=value is a header, as vLLM's tool takes it.
 func redactLoose(line string) string {
 	const between = "=: \t\r\n"
+	if name, value, ok := strings.Cut(line, "="); ok && name != "" && value != "" && !strings.ContainsAny(name, between) && maskLooks(name) == name && !SensitiveHeader(name) {
+		return name + "=" + maskText(value)
+	}
 	if i := strings.IndexAny(line, between); i >= 0 && strings.Trim(line[i:], between) != "" {
 		return line[:i+1] + Mask
 	}

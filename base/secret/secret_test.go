@@ -237,6 +237,9 @@ func TestRedactHeaderLine(t *testing.T) {
 		"bad": "bad", "bad:": "bad:", "X-Key abc": "X-Key ***", "Authorization Bearer abc": "Authorization ***",
 		"X-Key=abc": "X-Key=***", ":abc": ":***", "Cookie: a=b": "Cookie: ***", "Api-Key: k": "Api-Key: ***",
 		"Content-Type: text/plain": "Content-Type: text/plain", "X-Ratelimit-Remaining-Tokens: 5": "X-Ratelimit-Remaining-Tokens: 5",
+		// As vLLM's tool takes headers.
+		"X-Model=llama": "X-Model=llama", "Content-Type=application/json": "Content-Type=application/json", "Authorization=Bearer abc": "Authorization=***",
+		"X-API-Key=a: b": "X-API-Key=***", "Cookie=a=b": "Cookie=***", "My key=abc": "My ***", "X-Config=sk-proj-0123456789abcdefghij": "X-Config=***",
 		"My key: abc": "My ***", "a\nb: abc": "a\n***", "": "",
 	} {
 		if got := RedactHeaderLine(line); got != want {

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"tokenmeter/base/secret"
 )
 
 // Command is what comes out.
@@ -129,6 +131,9 @@ func Of(args []string) (Command, error) {
 	c.tokenizer()
 	if i := slices.Index(c.args, "--workload"); i >= 0 && c.arg("output-tokens") != "" {
 		c.args[i] = "--prompts" // of which the length of the answers can be said
+	}
+	if strings.Contains(strings.Join(c.args, " "), secret.Mask) {
+		c.note("%s stands for what may be a secret and is not repeated: fill it in, or put a key into a variable and name it with --api-key-env NAME", secret.Mask)
 	}
 	command := "bench"
 	if c.sweeps {

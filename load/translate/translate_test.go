@@ -146,6 +146,16 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// What is masked has to be filled in, which is said.
+func TestMasked(t *testing.T) {
+	for header, want := range map[string]bool{"Authorization=***": true, "X-Model=llama": false} {
+		got, err := Of([]string{"vllm", "bench", "serve", "--header", header})
+		if err != nil || strings.Contains(strings.Join(got.Notes, "\n"), "fill it in") != want {
+			t.Errorf("%s: %q, %v", header, got.Notes, err)
+		}
+	}
+}
+
 // A name of Hugging Face's is no --tokenizer, which bench would refuse; a file or a folder is one.
 func TestTokenizers(t *testing.T) {
 	dir := t.TempDir()
