@@ -101,7 +101,11 @@ func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns ma
 	if p := timeline.Phase(text("phase")); !p.Counts() {
 		r.phase = p
 	}
-	switch o := strings.ToLower(text("outcome")); {
+	o := strings.ToLower(text("outcome"))
+	status, notOne := strconv.Atoi(o)
+	switch {
+	case notOne == nil && status >= 200 && status < 300:
+		r.fine, r.status = true, status
 	case o == string(timeline.OK), o == "success", o == "succeeded":
 		r.fine = true // vectors have no tokens either
 	case slices.Contains(timeline.Outcomes, timeline.Outcome(o)):

@@ -236,6 +236,8 @@ func TestRequestsWithoutEnd(t *testing.T) {
 		{"limited.csv", "start_s,outcome,e2e_ms,error\n0,http_429,,http_429: slow down\n", timeline.HTTP429, 0},
 		{"cancelled.csv", "start_s,outcome,ttft_ms,e2e_ms\n0,cancelled_run_end,100,\n", timeline.CancelledRunEnd, 0},
 		{"odd.csv", "start_s,outcome,e2e_ms\n0,gone,5\n", timeline.Untold, 0},
+		{"200.csv", "start_s,outcome,e2e_ms,output_tokens\n0,200,60000,5\n", timeline.OK, 60_000},
+		{"503.csv", "start_s,outcome,e2e_ms\n0,503,5\n", timeline.HTTP5xx, 0},
 		{"late.csv", "start_s,outcome,e2e_ms\n0,timeout,5\n", timeline.TimeoutTotal, 0},
 		{"rounded.csv", csv + "0,100.4,100,2\n", timeline.OK, 100.4},
 		{"ours.csv", "start_s,outcome,e2e_ms,output_tokens\n0,ok,60000,0\n", timeline.OK, 60_000},
