@@ -307,6 +307,7 @@ func (c *Conn) unwatch() {
 	if c.gone = nil; !c.ahead {
 		return
 	}
+	c.cond.Broadcast()
 	_ = c.Conn.SetReadDeadline(time.Unix(1, 0))
 	for c.ahead {
 		c.cond.Wait()
@@ -322,6 +323,7 @@ func (c *Conn) Close() error {
 	c.closed = true
 	c.giveBut(0)
 	c.head(0)
+	c.cond.Broadcast()
 	c.mu.Unlock()
 	return c.Conn.Close()
 }
@@ -361,16 +363,41 @@ func (c *Conn) look() {
 	}
 }
 
+// fullWait is how long nothing is read of a client that sent more than is kept. It may have
+// its reply, and we not be done with that yet.
+const fullWait = time.Second
+
+// overfull waits until nobody asks for the client any more, but not for long. c.mu is held
+// but for that time.
+func (c *Conn) overfull() (unwatched bool) {
+	over := false
+	timer := time.AfterFunc(fullWait, func() {
+		c.mu.Lock()
+		over = true
+		c.cond.Broadcast()
+		c.mu.Unlock()
+	})
+	defer timer.Stop()
+	for c.gone != nil && !over && !c.closed {
+		c.cond.Wait()
+	}
+	return c.gone == nil && !c.closed
+}
+
 // lookout reads until the client has gone or nobody asks any more. What it reads
-// are further requests; beyond a bound, or when there is no room, they are dropped,
-// and the connection ends when those before are answered.
+// are further requests; beyond a bound, or when there is no room, they are dropped
+// after a while, and the connection ends when those before are answered.
 func (c *Conn) lookout() {
 	var buf [1 << 10]byte
 	for {
 		n, err := c.Conn.Read(buf[:])
 		c.mu.Lock()
 		if n > 0 && c.framing.state != over && c.err == nil && !c.keep(buf[:n]) {
-			c.err = io.EOF
+			if c.overfull() {
+				c.held = append(c.held, buf[:n]...)
+			} else {
+				c.err = io.EOF
+			}
 		}
 		gone := c.gone
 		if gone == nil {
