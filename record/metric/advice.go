@@ -46,7 +46,7 @@ var OutcomeAdvice = []Advice{
 		"lower --rate or --concurrency below the limit; refused requests count as failed, because users see them"},
 	{timeline.HTTP4xx, "the server refused the request",
 		"a wrong key, model name, path or parameter; the message has the server's own words",
-		"run with --dry-run and send the printed curl command; check --api, --model and the key"},
+		"run with --dry-run and send the printed curl command; check --api, --model and the key; a URL that is the endpoint itself may end in #"},
 	{timeline.HTTP5xx, "the server or its gateway failed",
 		"a crashed or overloaded worker, or no healthy upstream behind a load balancer",
 		"read the server's log for the x-request-id; find the load at which it begins with a sweep"},
