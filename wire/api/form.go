@@ -149,8 +149,10 @@ func begins(b []byte, a *API) (f form, sure bool) {
 // that was called: 9router writes it so behind its whole replies.
 // Source: https://github.com/decolua/9router/issues/3492
 func terminated(data []byte) (rest []byte, is bool) {
-	rest, is = bytes.CutSuffix(bytes.TrimSpace(data), []byte("[DONE]"))
-	if rest, is = bytes.CutSuffix(bytes.TrimSpace(rest), []byte("data:")); !is {
+	if rest, is = bytes.CutSuffix(bytes.TrimSpace(data), []byte("[DONE]")); is {
+		rest, is = bytes.CutSuffix(bytes.TrimSpace(rest), []byte("data:"))
+	}
+	if !is {
 		return data, false
 	}
 	return bytes.TrimSpace(rest), true

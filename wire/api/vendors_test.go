@@ -348,6 +348,8 @@ func TestErrorsOfVendors(t *testing.T) {
 		{"and its terminator", "text/event-stream", wholeReply + "data: [DONE]\n\n", timeline.OK, "", nil},
 		{"on the next line", "text/event-stream", wholeReply + "\ndata: [DONE]\n\n", timeline.OK, "", nil},
 		{"behind JSON", "application/json", wholeReply + "\n\ndata: [DONE]\n\n", timeline.OK, "", []string{"non_streaming", "stream_ignored"}},
+		{"half a terminator", "text/event-stream", wholeReply + "\ndata:", timeline.OK, "", []string{"no_done"}},
+		{"half of one in whole JSON", "application/json", wholeReply + "data:", timeline.Parse, "no JSON", []string{"non_streaming", "stream_ignored"}},
 		{"behind lines", "application/x-ndjson", good[0] + "\n" + good[1] + "\ndata:[DONE]\n", timeline.OK, "", nil},
 		{"HTML", "text/html", "<html>data: no</html>", timeline.BadContentType, "<html>", nil},
 		{"words", "text/plain", "databases are down", timeline.BadContentType, "databases", nil},
