@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/wire/api"
 )
 
 // told says what should be known of the load before it is sent: how its files are read,
@@ -35,7 +37,24 @@ func (c *benchCmd) told(a *app, p *bench.Plan) {
 	if c.GPUs != "" && p.Pricing == nil && !c.sweeps {
 		a.note("--gpus changes nothing: no price is given by --gpu-hour or --prices")
 	}
+	if c.NoStream && asksAlike(p.Client.API) {
+		a.note("--no-stream changes nothing: %s has no other way of answering", p.Client.API.Name)
+	}
 	if given := p.Prompt != "" || p.Workload != nil && p.Workload.Info().Salt == ""; c.Salt != "" && given {
 		a.note("--salt changes nothing: the prompts are given, not made")
 	}
+}
+
+// asksAlike reports whether a request for a stream is the same as one for a whole reply.
+func asksAlike(a *api.API) bool {
+	if a.Build == nil {
+		return false
+	}
+	said := api.Message{Role: "user", Content: "x"}
+	ask := func(stream bool) (api.Call, error) {
+		return a.Build(&api.Request{Model: "m", Stream: stream, Messages: []api.Message{said, said}})
+	}
+	one, err := ask(true)
+	other, bad := ask(false)
+	return err == nil && bad == nil && one.Path == other.Path && bytes.Equal(one.Body, other.Body)
 }

@@ -155,6 +155,9 @@ func (c *combination) fill(dir string) (err error) {
 		p.AllowISLDrift = true
 	case "prompt":
 		p.Prompt = "always the same"
+		if p.IgnoreEOS {
+			p.OutputTokens = fmt.Sprint(c.srv.tokens)
+		}
 	case "file", "trace":
 		var text strings.Builder
 		for i := range 25 {
@@ -172,7 +175,7 @@ func (c *combination) fill(dir string) (err error) {
 		if err != nil {
 			return err
 		}
-		p.Workload = work
+		p.Workload, p.IgnoreEOS = work, p.IgnoreEOS && c.content == "trace" // the others have no lengths
 		if c.content == "trace" {
 			p.Trace = &schedule.Trace{Times: work.Times, Speed: c.speed}
 		}

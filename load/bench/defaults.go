@@ -203,11 +203,29 @@ func (p *Plan) work() (workload.Workload, error) {
 	if w.Info().Batch != "" && !p.product().Batched() {
 		return nil, &UsageError{fmt.Errorf("%s takes one conversation in a request, not a batch of texts: leave out the batch, or speak embeddings or rerank", p.Client.API.Name)}
 	}
+	if p.IgnoreEOS && !asksLengths(w) {
+		return nil, &UsageError{errors.New("no request asks for a length, and without one an answer that ignores its end goes on to the end of the context: give output tokens, or output in a workload file")}
+	}
 	if made, ok := w.(interface{ ForAPI(*api.API) }); ok {
 		made.ForAPI(p.Client.API)
 	}
 	return w, nil
 }
+
+// asksLengths reports whether one of the first requests asks for a length.
+func asksLengths(w workload.Workload) bool {
+	for i := range int64(lengthsLooked) {
+		item := w.Item(i)
+		for k := range item.Len() {
+			if item.Err != nil || item.Nth(k).MaxTokens.OK() {
+				return true // an error is told where it belongs
+			}
+		}
+	}
+	return false
+}
+
+const lengthsLooked = 100
 
 func (p *Plan) content() (workload.Workload, error) {
 	if p.Workload != nil {

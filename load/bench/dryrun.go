@@ -27,7 +27,7 @@ func DryRun(plan Plan) (string, error) {
 	item := work.Item(0)
 	req := api.Request{
 		Model: cmp.Or(item.Model, plan.Model), Messages: item.Conversation(0, nil), MaxTokens: item.MaxTokens,
-		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
+		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS && item.MaxTokens.OK(), Extra: plan.extra(&item.Step),
 	}
 	plan.Session.identify(&req, "RUN", &item, 0)
 	req.Model = cmp.Or(req.Model, "MODEL")

@@ -1,8 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -633,5 +636,37 @@ func TestNobodyBeginsInPlaceOfWhoWaits(t *testing.T) {
 		if f := res.run.Requests; f.OK != 2 || f.Total-f.OK != f.Unsent() || f.Unsent() > 4 || f.Failed != 0 {
 			t.Errorf("%s: %d requests were sent, want 2; %d never", content, f.OK, f.Unsent())
 		}
+	}
+}
+
+// Without a length nobody asks for an answer that ignores its end; of records some of
+// which have one it is counted, and where none has it is refused.
+func TestIgnoringAnEndNeedsALength(t *testing.T) {
+	name := t.TempDir() + "/x.jsonl"
+	if err := writeFile(name, `{"prompt":"a"}`+"\n"+`{"prompt":"b","max_tokens":3}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	work, err := workload.Load(name, workload.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	f := &fake{whole: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		asked = append(asked, fmt.Sprint(strings.Contains(string(data), "max_tokens"), strings.Contains(string(data), "ignore_eos")))
+		s := &stream{w: w, ctx: req.Context()}
+		s.token(time.Millisecond)
+		s.end(1, 0)
+	})}
+	off := Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}
+	plan := Plan{Model: "m", Load: off, Content: Content{Workload: work, IgnoreEOS: true}, Conditions: Conditions{Preflight: "none"}}
+	res := virtual(t, f, plan, nil)
+	if res.err != nil || !warned(res.run, "no_length") || strings.Join(asked, ", ") != "false false, true true, false false, true true" {
+		t.Errorf("%v: %v", asked, res.err)
+	}
+	plan.Workload, plan.Prompt = nil, "hi"
+	var usage *UsageError
+	if res := virtual(t, f, plan, nil); !errors.As(res.err, &usage) || !strings.Contains(res.err.Error(), "output tokens") {
+		t.Error(res.err)
 	}
 }

@@ -139,6 +139,11 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 		r.log.notice("records_left_out", timeline.Opt[float64]{}, "Of the file as far as it was read %s.", l.LeftOut())
 	}
 	r.tellModels()
+	if n := r.endless.Load(); n > 0 {
+		r.log.notice("no_length", timeline.Some(float64(n)),
+			"%s asked for no length and so could end by themselves: without a length an answer that ignores its end goes on to the end of the context. Give output tokens.",
+			metric.Plural(n, "request"))
+	}
 	if p := r.plan; p.CompensateTemplate && !r.lengths.overhead.OK() {
 		r.log.notice("template_unmeasured", timeline.Opt[float64]{},
 			"What the server's chat template adds was not measured, for there was no warm-up or the server did not count two short prompts: no prompt was made shorter.")

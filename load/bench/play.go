@@ -257,7 +257,7 @@ func (p *playing) prepare(k int) job {
 		Messages:       p.item.Conversation(k, func(j int) string { return p.steps[j].text }),
 		MaxTokens:      s.MaxTokens,
 		Stream:         !r.plan.NoStream,
-		IgnoreEOS:      r.plan.IgnoreEOS,
+		IgnoreEOS:      r.plan.IgnoreEOS && s.MaxTokens.OK(),
 		MaxTokensField: r.field.name(),
 		Extra:          r.plan.extra(s),
 		LeaveTokens:    s.LeaveTokens,
@@ -265,6 +265,9 @@ func (p *playing) prepare(k int) job {
 	if s.Model != "" {
 		j.req.Model = s.Model
 		r.others.see(s.Model, r.model)
+	}
+	if r.plan.IgnoreEOS && !s.MaxTokens.OK() {
+		r.endless.Add(1)
 	}
 	if r.plan.product().Lengthless() {
 		j.req.IgnoreEOS, j.req.MaxTokens = false, timeline.Opt[int64]{}

@@ -49,6 +49,7 @@ type runner struct {
 
 	ordinal  atomic.Int64
 	warm     atomic.Int64 // items of the warm-up so far
+	endless  atomic.Int64 // requests without a length, which are not asked to ignore their end
 	field    lengthField
 	lengths  lengths
 	offer    offer

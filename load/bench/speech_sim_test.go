@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"net/http"
 	"testing"
 	"time"
 
@@ -100,5 +101,22 @@ func TestSpeech(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Sound that stops for longer than the limit between tokens is given up; the wait for the
+// first of it has limits of its own.
+func TestSpeechThatStops(t *testing.T) {
+	_, records, _ := benchSim(t, Plan{
+		Load:    Load{Concurrency: 1, Requests: 20, Warmup: Warmup{Off: true}},
+		Content: Content{InputTokens: "20"},
+		Client:  client.Config{API: api.Speech, IdleTimeout: 300 * time.Millisecond, Header: http.Header{"X-Sim": {"ttft=1s"}}},
+	}, sim.Config{DecodeBase: 20 * time.Millisecond, Faults: []sim.Fault{{Kind: sim.FaultStall, Rate: 0.5, After: 2, For: 2 * time.Second}}})
+	n := map[timeline.Outcome]int{}
+	for i := range records {
+		n[records[i].Outcome]++
+	}
+	if n[timeline.OK] < 3 || n[timeline.TimeoutIdle] < 3 || n[timeline.OK]+n[timeline.TimeoutIdle] != 20 {
+		t.Errorf("%v", n)
 	}
 }

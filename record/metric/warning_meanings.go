@@ -51,6 +51,7 @@ var WarningMeanings = []WarningMeaning{
 	{"other_models", "the workload's `models`, or `model` in its records, name others than the run's own", "the figures are of all these: give --model, which records give way to, or leave `models` out"},
 	{"records_left_out", "records of a file of prompts that can't be sent, each kind with its reason, or parts that are not sent: system turns, tools, pictures, settings, a text beside the instruction", "look at the file; where a column is part of the prompt, join them first"},
 	{"model_not_listed", "the server does not list --model", "check the name"},
+	{"no_length", "requests asked for no length, so that --ignore-eos was left out of them: their answers would go on to the end of the context", "give --output-tokens, or each record a length"},
 	{"length_field", "the server refused max_tokens", "nothing: max_completion_tokens was sent instead"},
 	{"warmup_limited", "warm-up requests were answered 429", "lower the load, or wait until the limit has passed"},
 	{"warmup_failed", "some warm-up requests failed", "read the first error"},

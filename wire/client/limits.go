@@ -12,6 +12,7 @@ type limits struct {
 	totalNS int64
 	ttftNS  int64 // while no token has come
 	idle    time.Duration
+	heard   bool // the idle limit holds once something has come
 }
 
 func (c *Client) limitsFrom(startNS int64, streamed bool) limits {
@@ -22,8 +23,8 @@ func (c *Client) limitsFrom(startNS int64, streamed bool) limits {
 	if c.cfg.TTFTTimeout > 0 {
 		l.ttftNS = startNS + int64(c.cfg.TTFTTimeout)
 	}
-	if streamed { // a body in one piece shows no life while it is made
-		l.idle = c.cfg.IdleTimeout
+	if sound := c.cfg.API.Product() == timeline.Speech; streamed || sound { // a body in one piece shows no life while it is made
+		l.idle, l.heard = c.cfg.IdleTimeout, !streamed // and sound may be, before it is sent piece by piece
 	}
 	return l
 }
@@ -37,7 +38,7 @@ func (l *limits) next(sentNS int64, hasToken bool, lastTokenNS int64) (int64, ti
 		if l.ttftNS < at {
 			at, end = l.ttftNS, timeline.EndTimeoutTTFT
 		}
-	case l.idle > 0:
+	case l.idle > 0 && (hasToken || !l.heard):
 		from := sentNS
 		if hasToken {
 			from = max(lastTokenNS, sentNS)
