@@ -38,9 +38,11 @@ var formats = []format{
 }
 
 // fitsMooncake: AIPerf's records may have texts or messages in place of lengths, need
-// no length of the answer, and have no time where a session's turns have delays.
+// no length of the answer, and have no time where a session's turns have delays. Lengths
+// with the ids of their blocks are Mooncake's with and without times, as for AIPerf and in
+// NVIDIA Dynamo's recipes.
 func fitsMooncake(names []string) bool {
-	return (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
+	return sessions.Has("input_length", "hash_ids")(names) || (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
 }
 
 // fitsAIPerf: AIPerf's own records of one turn. A column that we read and AIPerf does not,

@@ -489,6 +489,22 @@ func TestTimesSince1970(t *testing.T) {
 }
 
 // What of a file nothing reads is said once, and so is what was supposed of it.
+// Mooncake's lengths and ids share prefixes though they have no times.
+func TestMooncakeWithoutTimes(t *testing.T) {
+	l, err := loadText(t, "x.jsonl", `{"input_length":1030,"output_length":4,"hash_ids":[0,1,2]}`+"\n"+`{"input_length":1030,"output_length":4,"hash_ids":[0,1,3]}`+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := strings.Fields(l.Item(0).Messages[0].Content), strings.Fields(l.Item(1).Messages[0].Content)
+	shared := 0
+	for shared < min(len(one), len(two)) && one[shared] == two[shared] {
+		shared++
+	}
+	if l.Info().Kind != "mooncake" || l.Timed || shared < 1000 || shared > 1024 || len(l.Remarks()) > 0 {
+		t.Errorf("%s, timed %t: %d words of %d are shared; %q", l.Info().Kind, l.Timed, shared, len(one), l.Remarks())
+	}
+}
+
 // Fields that have nothing to act on are named, each with the reason; those that have
 // something are not.
 func TestIdleFields(t *testing.T) {
