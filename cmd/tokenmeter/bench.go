@@ -105,7 +105,7 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 		a.note("saved %s", sum.Dir)
 	}
 	err = worse(err, a.show(format, sum, sum.Dir, c.NoColor))
-	return worse(err, c.verdict(sum))
+	return worse(err, verdict(sum, c.Strict))
 }
 
 func (c *benchCmd) html(sum *run.Run) error {
@@ -118,9 +118,9 @@ func (c *benchCmd) html(sum *run.Run) error {
 }
 
 // verdict is the exit code of what was measured.
-func (c *benchCmd) verdict(sum *run.Run) error {
+func verdict(sum *run.Run, strict bool) error {
 	f := exit.OfRequests(&sum.Requests)
-	f.Strict = c.Strict
+	f.Strict = strict
 	f.Measurement, f.Doubt = asked(sum.Goodput, &sum.Validity)
 	f.Gates = objectivesOf(sum.Goodput, &sum.Validity)
 	return decided(f)

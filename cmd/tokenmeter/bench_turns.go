@@ -332,12 +332,12 @@ func (t *turns) measured() (runs []*run.Run) {
 func (t *turns) verdict(difference error) (err error) {
 	for _, r := range t.measured() {
 		if answeredNothing([]*run.Run{r}) {
-			err = worse(err, t.c.benchCmd.verdict(r))
+			err = worse(err, verdict(r, t.c.Strict))
 		}
 	}
 	err = worse(worse(err, difference), t.invalid())
 	for _, r := range t.measured() {
-		err = worse(err, t.c.benchCmd.verdict(r))
+		err = worse(err, verdict(r, t.c.Strict))
 	}
 	return err
 }

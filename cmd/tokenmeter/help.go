@@ -116,7 +116,11 @@ func helpOf(c *cmdline.Command, all bool, width int) string {
 		}
 		page := c.Usage(width)
 		if level > 0 {
-			page += fmt.Sprintf("\ntokenmeter %s %s shows all: every flag, by group, and the exit codes.\n", name, helpAll)
+			codes := ""
+			if strings.Contains(text, "Exit codes:") {
+				codes = ", and the exit codes"
+			}
+			page += fmt.Sprintf("\ntokenmeter %s %s shows all: every flag, by group%s.\n", name, helpAll, codes)
 		}
 		if level == 3 || first.flags == "" && strings.Count(page, "\n") <= firstScreen {
 			return page

@@ -25,7 +25,8 @@ type importCmd struct {
 	Out       string   `placeholder:"DIR" help:"The folder of the run. Default: a new one under ./runs."`
 	Force     bool     `help:"Replace the run that the folder holds."`
 	Model     string   `placeholder:"NAME" help:"The model's name, where the file has none."`
-	Objective []string `name:"objective" sep:"none" placeholder:"OBJECTIVE" help:"An objective to judge by, as bench takes it; repeatable."`
+	Objective []string `name:"objective" sep:"none" placeholder:"OBJECTIVE" help:"An objective to judge by, as bench takes it; repeatable. One that is missed makes the exit code 1."`
+	Strict    bool     `negatable:"" help:"With objectives: exit code 4 when nothing was decided. On by itself where CI is set."`
 
 	sharedFlags `embed:""`
 }
@@ -36,7 +37,7 @@ func (importCmd) Help() string {
 	for _, m := range imports.Importers {
 		text += "\n  " + m.Name + ": " + m.Says + "\n"
 	}
-	return text
+	return text + "\nExit codes: 0 done; with --objective 1 one was missed, 3 no request was answered, 4 nothing was decided and --strict was given; 2 wrong usage, or no file that can be read; 5 the folder can't be written."
 }
 
 // Run reads the file and shows the run.
@@ -214,5 +215,9 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	} else {
 		a.note("imported %s of %s into %s", typeset.Plural(int64(all.n), "request"), from.Name, w.Dir())
 	}
-	return a.show(c.Format, &sum, w.Dir(), c.NoColor)
+	err = a.show(c.Format, &sum, w.Dir(), c.NoColor)
+	if len(c.Objective) > 0 {
+		err = worse(err, verdict(&sum, c.Strict))
+	}
+	return err
 }
