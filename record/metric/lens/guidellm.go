@@ -17,6 +17,7 @@ var guidellm = lens{
 		Failures:   "a group of their own",
 	},
 	open: func(f Facts) reader { return &guidellmReader{limits: f.Limits} },
+	ends: true,
 }
 
 type guidellmReader struct {

@@ -27,6 +27,7 @@ type lens struct {
 	differs Differs
 	open    func(Facts) reader
 	hungUp  bool // it counts requests that were ended on purpose while the run went on
+	ends    bool // it needs no arrival between the first token and the last, where usage counts them
 }
 
 // reader takes the measured timelines of a run, in any order, and then states
@@ -120,71 +121,75 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	if err != nil {
 		return nil, err
 	}
-	tables, mixed, err := apply(chosen, timelines, facts, known)
-	if mixed { // failures alone would stand there as the whole run
-		tables, _, err = apply(chosen, timelines, facts, arrived)
+	tables, mixed, err := apply(chosen, timelines, facts, make([]bool, len(chosen)))
+	if slices.Contains(mixed, true) { // failures alone would stand there as the whole run
+		tables, _, err = apply(chosen, timelines, facts, mixed)
 	}
 	return tables, err
 }
 
-// apply is Apply with those requests whose arrivals are taken for known. mixed: some were
-// taken that have none, and others were left out.
-func apply(chosen []*lens, timelines iter.Seq[*timeline.Timeline], facts Facts, known func(*timeline.Timeline) bool) (tables []Table, mixed bool, err error) {
-	readers := make([]reader, len(chosen))
+// apply is Apply; lenses that are strict take no request without arrivals. mixed are those
+// that took some and left others out.
+func apply(chosen []*lens, timelines iter.Seq[*timeline.Timeline], facts Facts, strict []bool) (tables []Table, mixed []bool, err error) {
+	readers, bare, none, taken := make([]reader, len(chosen)), make([]int64, len(chosen)), make([]int64, len(chosen)), make([]int64, len(chosen))
 	for i, l := range chosen {
 		readers[i] = l.open(facts)
 	}
-	var bare, unstreamed, wordless, seen, none int64
+	var unstreamed, wordless int64
 	for tl := range timelines {
 		if !tl.Phase.Counts() || tl.Outcome == timeline.CancelledRunEnd {
 			continue
 		}
-		if known(tl) && !arrived(tl) {
-			none++
-		}
-		if tl.Outcome == timeline.CancelledUser {
-			for i, l := range chosen {
-				if l.hungUp && known(tl) && !tl.Wordless() {
-					readers[i].add(tl)
-				}
-			}
-			continue
-		}
-		if !known(tl) {
-			bare++
-			continue
-		}
-		if tl.Wordless() {
+		if tl.Wordless() && tl.Outcome != timeline.CancelledUser && chosen[0].knows(tl, false) {
 			wordless++
 			continue
 		}
-		seen++
 		if !tl.Streamed && tl.Outcome == timeline.OK {
 			unstreamed++
 		}
-		for _, r := range readers {
-			r.add(tl)
+		for i, l := range chosen {
+			switch known := l.knows(tl, strict[i]); {
+			case tl.Outcome == timeline.CancelledUser:
+				if l.hungUp && known && !tl.Wordless() {
+					readers[i].add(tl)
+				}
+			case !known:
+				bare[i]++
+			default:
+				if taken[i]++; tl.Evidence != timeline.Arrivals && !arrived(tl) && tl.Outcome != timeline.OK {
+					none[i]++
+				}
+				readers[i].add(tl)
+			}
 		}
 	}
-	if seen == 0 && wordless > 0 {
-		return nil, false, ErrNoWords
+	if slices.Max(taken) == 0 && wordless > 0 {
+		return nil, nil, ErrNoWords
 	}
-	tables = make([]Table, len(chosen))
+	tables, mixed = make([]Table, len(chosen)), make([]bool, len(chosen))
 	for i, l := range chosen {
 		t := table{facts: facts}
 		readers[i].report(&t)
-		t.noteIf(bare > 0, "%s left out: arrivals are not known", metric.Plural(bare, "request"))
+		if bare[i] > 0 && taken[i] == 0 { // then even how many there were is not known
+			for k := range t.rows {
+				t.rows[k].Value = opt{}
+			}
+		}
+		t.noteIf(bare[i] > 0, "%s left out: arrivals are not known", metric.Plural(bare[i], "request"))
 		t.noteIf(wordless > 0, "%s left out: vectors, scores, sound and pictures have no words", metric.Plural(wordless, "request"))
 		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", metric.Plural(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
+		mixed[i] = bare[i] > 0 && none[i] > 0
 	}
-	return tables, bare > 0 && none > 0, nil
+	return tables, mixed, nil
 }
 
-// known reports whether a request's arrivals are known: also where it failed, or was left,
-// before there was one, and of an answer that is no stream, which arrives at its end.
-func known(tl *timeline.Timeline) bool {
-	return arrived(tl) || tl.Outcome != timeline.OK && tl.Events.Len() == 0
+// knows reports whether enough is known of a request for the lens: its arrivals, also where
+// it failed, or was left, before there was one (but for strict), and of an answer that is no
+// stream, which arrives at its end; or its first and last token and their number.
+func (l *lens) knows(tl *timeline.Timeline, strict bool) bool {
+	return arrived(tl) || !strict && tl.Outcome != timeline.OK && tl.Events.Len() == 0 ||
+		l.ends && tl.Outcome == timeline.OK && tl.Evidence == timeline.RequestOnly && tl.Usage.Output.OK()
 }
 
 // arrived is known of what had arrivals.

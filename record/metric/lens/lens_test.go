@@ -439,6 +439,38 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+// What has first and last token and their number alone, as files of GuideLLM and llmeter
+// and spans, has the figures of tools that look at no more; of others nothing is known, which
+// is no count of 0. Two answers of 5 and 3 tokens: first after 100 and 60 ms, last after 300.
+func TestEndsAlone(t *testing.T) {
+	ends := func(first float64, n int64) reply {
+		r := newReply().events(timeline.Text, 1, first, 0).events(timeline.Text, 1, 300, 0).usage(9, n).closed(300)
+		r.tl.Evidence = timeline.RequestOnly
+		return r
+	}
+	uncounted := newReply().events(timeline.Text, 1, 50, 0).closed(50)
+	uncounted.tl.Evidence = timeline.RequestOnly
+	g := through(t, "guidellm", Facts{}, ends(100, 5), ends(60, 3))
+	g.want(t, "requests.successful", 2)
+	g.want(t, "time_to_first_token_ms.mean", 80)
+	g.want(t, "time_per_output_token_ms.mean", 600.0/8)          // (300 + 300) / (5 + 3)
+	g.want(t, "inter_token_latency_ms.mean", (50.0*4+120.0*2)/6) // (300 − 100) / 4 and (300 − 60) / 2, by n − 1
+	g.want(t, "request_latency.mean", 0.3)
+	through(t, "llmeter", Facts{}, ends(100, 5), ends(60, 3)).want(t, "time_per_output_token-average", 0.085) // of 50 and 120 ms
+	o := through(t, "otel", Facts{}, ends(100, 5), ends(60, 3))
+	o.want(t, "gen_ai.client.inference.time_to_first_chunk mean", 0.08)
+	for _, c := range []struct {
+		lens, figure string
+		of           reply
+	}{{"otel", "gen_ai.client.inference.time_per_output_chunk mean", ends(100, 5)}, {"vllm", "completed", ends(100, 5)}, {"aiperf", "request_count", ends(100, 5)}, {"guidellm", "requests.successful", uncounted}} {
+		for _, r := range through(t, c.lens, Facts{}, c.of).Rows {
+			if r.Name == c.figure && r.Value.OK() {
+				t.Errorf("%s %s is %v", c.lens, c.figure, r.Value)
+			}
+		}
+	}
+}
+
 // An imported answer that was no stream has its latency, as AIPerf 0.13's file of a run without
 // --streaming: request_count, request_latency and throughput are in its own summary.
 func TestImportedWithoutAStream(t *testing.T) {

@@ -21,6 +21,7 @@ var llmeter = lens{
 		Failures:   "left out of latencies unless content came before, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
 	},
 	open: func(Facts) reader { return &llmeterReader{} },
+	ends: true,
 }
 
 type llmeterReader struct {

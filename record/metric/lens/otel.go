@@ -19,6 +19,7 @@ var otel = lens{
 		Failures:   "inside the duration, with error.type",
 	},
 	open: func(Facts) reader { return &otelReader{} },
+	ends: true,
 }
 
 type otelReader struct {
@@ -37,7 +38,11 @@ func (r *otelReader) add(tl *timeline.Timeline) {
 	if tl.Outcome != timeline.OK {
 		r.failed++
 	}
-	if c := read(tl, isChunk, func(us int64, _ timeline.Event) { r.gaps.Add(us) }); c.n > 0 {
+	gap := func(us int64, _ timeline.Event) { r.gaps.Add(us) }
+	if tl.Evidence != timeline.Arrivals {
+		gap = nil
+	}
+	if c := read(tl, isChunk, gap); c.n > 0 {
 		r.first.Add(since(start, c.firstUS) / 1000)
 	}
 	n, known := usage(tl)
