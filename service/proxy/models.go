@@ -79,7 +79,7 @@ func namesModel(name string) bool {
 // said are members in which nobody names a model that is to answer: what the model reads,
 // forms of answers, and notes of the client's own.
 var said = []string{"messages", "message", "input", "inputs", "prompt", "prompts", "content", "contents", "system", "systeminstruction", "system_instruction", "instructions",
-	"documents", "texts", "stop", "properties", "schema", "metadata"}
+	"documents", "texts", "stop", "properties", "schema", "metadata", "examples", "input_examples", "example", "default", "const", "enum", "chat_template_kwargs"}
 
 // naming is what the strings of a value are.
 type naming uint8
@@ -177,6 +177,14 @@ var valued = []string{"projects", "locations", "accounts", "publishers", "region
 // modelled are those before a model's name that may end a path.
 var modelled = []string{"model", "models", "tunedmodels", "engines", "deployments", "endpoints", "serving-endpoints", "run", "upstream"}
 
+// named are words of paths behind which a model stands, whatever it is called, but for these
+// words: Docker's backends, what Databricks' address for OpenAI's clients goes on with.
+var named = map[string][]string{
+	"engines":           {"llama.cpp", "vllm", "mlx", "sglang"},
+	"serving-endpoints": {"chat", "completions", "embeddings", "responses"},
+	"deployments":       nil, "tunedmodels": nil, "upstream": nil,
+}
+
 // unread are the names in a path that are not those of its API, nor written out in the
 // paths of the route: servers have models there (/engines/NAME/chat/completions,
 // /serving-endpoints/NAME/invocations, /NAME/v1/chat/completions). Names that stand side
@@ -196,8 +204,9 @@ func (r *route) unread(path string) (names []string) {
 			segment, low = segment[:at], low[:at] // models/NAME:generateContent
 			segments = append(segments, "")
 		}
+		but, model := named[before]
 		switch {
-		case low == "" || slices.Contains(valued, before) || r.plain(low):
+		case low == "" || !(model && !slices.Contains(but, low)) && (slices.Contains(valued, before) || r.plain(low)):
 			end()
 		default:
 			if len(run) == 0 {

@@ -40,6 +40,8 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"Hugging Face":                     {"/models/org/other/v1/chat/completions", mine, "", false},
 		"Hugging Face's pipelines":         {"/models/org/other", mine, "", false},
 		"llama-swap":                       {"/upstream/other/v1/chat/completions", mine, "", false},
+		"a model called like an API":       {"/serving-endpoints/text/invocations", mine, "", false},
+		"one at llama-swap":                {"/upstream/embeddings/v1/chat/completions", mine, "", false},
 		"Ray Serve":                        {"/other/v1/chat/completions", mine, "", false},
 		"a prefix written out":             {"/team/llm/v1/chat/completions", mine, "", true},
 		"Groq":                             {"/openai/v1/chat/completions", mine, "", true},
@@ -71,6 +73,8 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"what a text speaks of":     {chatPath, `{"model":"mine","messages":[{"role":"user","content":"{\"model\":\"other\"}","model":"other"}]}`, "", true},
 		"a tool with a model's field": {chatPath, body(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",` +
 			`"properties":{"model":{"type":"string","enum":["other"]}},"required":["model"]}}}]`), "", true},
+		"a tool with examples":   {chatPath, body(`"tools":[{"name":"f","input_schema":{"type":"object","default":{"model":"other"}},"input_examples":[{"model":"other"}]}]`), "", true},
+		"a template's own words": {chatPath, body(`"chat_template_kwargs":{"model":"other"}`), "", true},
 		"the client's own notes": {chatPath, body(`"metadata":{"model":"other"}`), "", true},
 		// What stands beside them.
 		"LiteLLM's query":     {chatPath + "?model=other", mine, "", false},
