@@ -82,7 +82,7 @@ var aiperfFlags = map[string]func(*call, string){
 	"model": aiperfModel, "m": aiperfModel, "model-names": aiperfModel, "url": aiperfURL, "u": aiperfURL,
 	"endpoint-type": func(c *call, v string) {
 		c.api("endpoint-type", strings.ReplaceAll(v, "_", "-"), "chat=openai-chat completions=openai-completions responses=openai-responses messages=anthropic "+
-			"embeddings=embeddings nim-embeddings=embeddings huggingface-generate=tgi rankings=rerank nim-rankings=rerank cohere-rankings=rerank hf-tei-rankings=tei-rerank "+
+			"embeddings=embeddings nim-embeddings=embeddings huggingface-generate=tgi cohere-rankings=rerank hf-tei-rankings=tei-rerank "+
 			"vision=openai-chat multimodal=openai-chat image-generation=images")
 	},
 	"endpoint": endpoint, "custom-endpoint": endpoint, "api-key": key, "header": aiperfHeader, "h": aiperfHeader, "extra-inputs": extraInput,
@@ -245,6 +245,9 @@ func aiperfEnd(c *call) {
 			if c.has("fixed-schedule-start-offset", "fixed-schedule-end-offset", "isl-block-size", "prompt-input-tokens-block-size") {
 				c.set("workload", "trace.yaml")
 				c.note("trace.yaml is yours to write: {file: %q%s}", file, c.aiperfPart())
+				if c.has("fixed-schedule-start-offset", "fixed-schedule-end-offset") {
+					c.note("offsets are the file's own times there, and count from its first record here: take that one's time off")
+				}
 			}
 			c.note("records of one session_id or chat wait for each other there, and here where a workload file says so: {file: %q, sessions: true}", file)
 			c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s", cmp.Or(streams, "1"))

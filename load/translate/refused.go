@@ -34,7 +34,11 @@ func (c *call) ofFlags() {
 		}
 	}
 	if c.body = kept; len(kept) > 0 {
-		c.set("parameters", "{"+strings.Join(kept, ", ")+"}")
+		fields := "{" + strings.Join(kept, ", ") + "}"
+		if c.arg("api") == "tgi" && !strings.Contains(fields, `"parameters"`) {
+			fields = `{"parameters": ` + fields + `}` // where TGI reads them
+		}
+		c.set("parameters", fields)
 	}
 }
 

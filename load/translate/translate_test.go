@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 		{"vllm bench serve --model m --base-url http://h --backend openai-embeddings --endpoint /v1/embeddings --num-prompts 5",
 			"bench http://h --model m --requests 5 --api embeddings --concurrency 5 --input-tokens 1024 --warmup 0", ""},
 		{"vllm bench serve --model m --base-url http://h --backend tgi --num-prompts 5",
-			"bench http://h --model m --requests 5 --api tgi --concurrency 5 --input-tokens 1024 --output-tokens 128 --warmup 0", "no field against it"},
+			`bench http://h --model m --requests 5 --api tgi --concurrency 5 --input-tokens 1024 --output-tokens 128 --warmup 0 --parameters {"parameters": {"do_sample": true, "temperature": 0.01, "top_p": 0.99}}`, "no field against it"},
 		{"vllm bench serve --model m --base-url http://h --dataset-name custom --dataset-path p.jsonl --num-prompts 5 --disable-shuffle",
 			"bench http://h --model m --prompts p.jsonl --requests 5 --api openai-completions --concurrency 5 --output-tokens 256 --warmup 0", "chat template"},
 		{"guidellm benchmark --target http://h:8000 --rate-type constant --rate 10 --max-seconds 30 --data prompt_tokens=256,output_tokens=128",

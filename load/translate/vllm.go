@@ -79,6 +79,11 @@ func vllmEnd(c *call) {
 func (c *call) serving(dataset string) string {
 	c.hostAndPort("8000")
 	c.api("backend", c.or("openai", "endpoint-type", "backend"), servingAPIs)
+	if c.arg("api") == "tgi" { // which is always sent these, as it takes no temperature of 0
+		for _, field := range []string{`"do_sample": true`, `"temperature": 0.01`, `"top_p": 0.99`} {
+			c.usually(field)
+		}
+	}
 	c.served()
 	c.load()
 	dataset = c.or(dataset, "dataset-name")
