@@ -17,7 +17,7 @@ import (
 func (s *Stream) End(atUS int64, end timeline.End, trailer http.Header, cause error) {
 	s.tl.CloseUS = timeline.Some(atUS)
 	garbage := s.closeBody(end)
-	s.results()
+	s.results(end)
 	s.settle(end, trailer, cause, garbage)
 }
 
@@ -55,7 +55,7 @@ func (s *Stream) lastEvent(end timeline.End) func(framing.Event) error {
 }
 
 // results writes what was collected over the whole reply.
-func (s *Stream) results() {
+func (s *Stream) results(end timeline.End) {
 	tl := s.tl
 	s.onlyIDs()
 	between := "\n" // the choices' texts
@@ -75,7 +75,7 @@ func (s *Stream) results() {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()
-	s.tellUnread()
+	s.tellUnread(s.progress.complete() || end == timeline.EOF || end == timeline.Cut)
 	if s.form != whole {
 		s.server.queueByHead(tl)
 	}

@@ -203,8 +203,9 @@ func (s *Stream) repeats(n int64) bool {
 // leastChanges is how often a text has to change to be taken for a stream of text.
 const leastChanges = 2
 
-// tellUnread writes the names of what was not read, as far as it matters.
-func (s *Stream) tellUnread() {
+// tellUnread writes the names of what was not read, as far as it matters. Of a reply that
+// did not come to its end, what is missing may have been still to come.
+func (s *Stream) tellUnread(ended bool) {
 	if s.failed || s.paused() {
 		return
 	}
@@ -221,12 +222,12 @@ func (s *Stream) tellUnread() {
 		streams := n.changes >= leastChanges
 		switch n.of {
 		case timeline.CountName:
-			if adds {
+			if adds || !ended {
 				continue
 			}
 		case timeline.TextName:
-			likely := !s.repeats(n.bytes) && (n.watched && (n.wordy || streams) || n.strange && (streams || s.tl.FinishReason == ""))
-			if s.tokens == 0 {
+			likely := !s.repeats(n.bytes) && (n.watched && (n.wordy || streams) || n.strange && (streams || ended && s.tl.FinishReason == ""))
+			if s.tokens == 0 && ended {
 				likely = n.tier() == best
 			}
 			if !likely {

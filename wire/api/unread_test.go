@@ -99,6 +99,20 @@ func TestUnreadNamesHaveABound(t *testing.T) {
 	}
 }
 
+// Of a reply that was cut off, an event of a gateway's own is no missing answer, and half a
+// usage does not have to add up.
+func TestUnreadOfACutReply(t *testing.T) {
+	body := "data: {\"progress_text\":\"Looking it up\",\"usage\":{\"prompt_tokens\":3,\"dream_tokens\":7}}\n\n"
+	for _, more := range []string{"", "data: " + saysHello + "\n\n"} {
+		for end, told := range map[timeline.End]bool{timeline.EndRunEnd: false, timeline.EndTimeoutTTFT: false, timeline.Reset: false, timeline.EOF: true} {
+			tl := replay(OpenAIChat, Head{200, eventStream}, [][]byte{[]byte(body + more)}, end)
+			if (tl.Unread != "") != told {
+				t.Errorf("%q, ended by %s: unread %q", more, end, tl.Unread)
+			}
+		}
+	}
+}
+
 // A whole reply in another form is told, too.
 func TestUnreadTextOfAWholeReply(t *testing.T) {
 	for _, c := range []struct {
