@@ -29,6 +29,7 @@ type Conn struct {
 	taken   int64  // of that
 	clients Room   // for heads that are not whole yet, and for the connection where it is counted
 	counted bool
+	opened  bool  // what passes is another protocol, and none of ours
 	heading int64 // of clients
 	closed  bool
 	gone    func() // is told that the client has gone; nil: nobody asks
@@ -107,7 +108,7 @@ func (c *Conn) Open() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.framing.state = raw
+	c.framing.state, c.opened = raw, true
 }
 
 // Read implements net.Conn.
@@ -212,7 +213,16 @@ func (c *Conn) read(p []byte) (int, error) {
 // gate holds; full: there is none. Then the request ends with instead, and is refused.
 func (c *Conn) headFits() (instead string, full bool) {
 	f := &c.framing
-	if c.clients == nil || f.state != inLine && f.state != inFields {
+	switch {
+	case c.clients == nil:
+		return "", false
+	case f.state == raw && c.counted && !c.opened:
+		if !c.head(ofHTTP2) {
+			c.held, c.err = nil, io.EOF
+			return "", true
+		}
+		return "", false
+	case f.state != inLine && f.state != inFields:
 		c.head(0)
 		return "", false
 	}

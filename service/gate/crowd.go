@@ -46,7 +46,7 @@ func (l *listener) crowded(c net.Conn) bool {
 	case descriptor(c) >= reserve()-spareForUpstreams:
 		answer = crowdedAnswer("no file descriptors are left for further clients", "refused_descriptors")
 		l.full(syscall.EMFILE)
-	case l.cfg.Clients != nil && !l.cfg.Clients.Take(OfConn):
+	case l.cfg.Clients != nil && !l.cfg.Clients.Take(l.ofConn()):
 		answer = crowdedAnswer(ErrNoMemory.Error(), "refused_memory")
 		l.full(ErrNoMemory)
 	default:
@@ -98,8 +98,20 @@ func (l *listener) accept() (net.Conn, error) {
 	}
 }
 
-// OfConn is what a connection takes of the memory for clients while nothing is asked.
-const OfConn = 12 << 10
+// What a connection takes of the memory for clients while nothing is asked: in the clear;
+// with TLS, whose handshake may have come in part; and in the clear what HTTP/2 takes more.
+const (
+	OfConn  = 12 << 10
+	OfTLS   = 40 << 10
+	ofHTTP2 = 20 << 10
+)
+
+func (l *listener) ofConn() int64 {
+	if l.cfg.TLS != nil {
+		return OfTLS
+	}
+	return OfConn
+}
 
 // lodger gives back what a connection of TLS took. One in the clear is none: the short way
 // of replies wants the kernel's own.
@@ -111,7 +123,7 @@ type lodger struct {
 
 // Close implements net.Conn.
 func (c *lodger) Close() error {
-	c.once.Do(func() { c.room.Give(OfConn) })
+	c.once.Do(func() { c.room.Give(OfTLS) })
 	return c.Conn.Close()
 }
 

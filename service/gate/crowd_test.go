@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +29,7 @@ func TestClientsHaveAMemory(t *testing.T) {
 		"a long address": {"GET /" + strings.Repeat(long, 60), true},
 		"a usual head":   {start + strings.Repeat("X: a\r\n", 20), false},
 		"nothing":        {"", false},
+		"HTTP/2":         {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			room := &counted{}
@@ -38,23 +40,26 @@ func TestClientsHaveAMemory(t *testing.T) {
 					http.Error(w, why, http.StatusServiceUnavailable)
 				}
 			}), ConnContext: withConn}
+			server.Protocols = new(http.Protocols)
+			server.Protocols.SetHTTP1(true)
+			server.Protocols.SetUnencryptedHTTP2(true)
 			ln := Listen(front, Config{Clients: room, MostHead: 64 << 10})
 			go func() { _ = server.Serve(ln) }()
 			const clients = 40
 			var all []net.Conn
-			answers := make([]bytes.Buffer, clients)
+			answers, ended := make([]bytes.Buffer, clients), make([]atomic.Bool, clients)
 			for i := range clients {
 				c, far := net.Pipe()
 				front.come <- far
 				all = append(all, c)
-				go func() { _, _ = io.Copy(&answers[i], c) }()
+				go func() { _, _ = io.Copy(&answers[i], c); ended[i].Store(true) }()
 				go func() { _, _ = io.WriteString(c, tc.head) }()
 			}
 			time.Sleep(time.Second)
 			synctest.Wait()
 			told := 0
 			for i := range answers {
-				if a := answers[i].String(); strings.HasPrefix(a, "HTTP/1.1 503") && strings.Contains(a, NoRoom) || strings.HasPrefix(a, "HTTP/1.1 400") && name == "a long address" {
+				if a := answers[i].String(); strings.HasPrefix(a, "HTTP/1.1 503") && strings.Contains(a, NoRoom) || strings.HasPrefix(a, "HTTP/1.1 400") && name == "a long address" || ended[i].Load() && name == "HTTP/2" {
 					told++
 				}
 			}

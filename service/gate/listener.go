@@ -28,7 +28,7 @@ type Config struct {
 	// ErrNoMemory of one for which Clients had no room; nil: nobody is. It may be called
 	// from many goroutines.
 	Full func(err error)
-	// Clients is for connections, OfConn each, and for heads that are not whole yet; nil:
+	// Clients is for connections, OfConn or OfTLS each, and for heads that are not whole yet; nil:
 	// they are not counted.
 	Clients Room
 	// Room is for what clients send behind a request whose reply is awaited, 64 KiB of each
