@@ -36,6 +36,9 @@ func (r *runner) manifest(ready found) run.Run {
 		RTT:       r.rtt(),
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
+	if p.product().Lengthless() {
+		m.Workload.OutputTokens = "" // of made prompts there is a default
+	}
 	if p.Tokenizer != nil {
 		name := p.Tokenizer.Name()
 		m.Tokenizer = &name

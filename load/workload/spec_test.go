@@ -308,6 +308,7 @@ when: {rate: -1, stages: 1m@5, closed: true, trace: {speed: 2}}
 		"input: 5\nfile: lengths.csv":                                                                                    "leave one of them out",
 		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, input: 1}]\nwhen: {trace: {}}":             "not as a part of a mix",
 		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, file: mooncake.jsonl}]\nwhen: {trace: {}}": "not as a part of a mix",
+		"file: ../sessions/testdata/weka.json\nwhen: {trace: {}}":                                                        "no file whose times",
 		"file: sharegpt.json\nwhen: {trace: {}}":                                                                         "no file whose times could be played",
 		"file: mooncake.jsonl\nwhen: {trace: {speed: 3}, rate: 20}":                                                      "a trace has times of its own",
 		"file: mooncake.jsonl\nwhen: {trace: {}, stages: 1m@5}":                                                          "a trace has times of its own",
