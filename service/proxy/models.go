@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,10 +13,10 @@ type besides struct {
 	in   string // the part of the request that names it
 }
 
-// barred is what else a request may ask for that is none of a route's models. Only what is
-// posted asks for anything. Without such a thing ok is false.
+// barred is what else a request may ask for that is none of a route's models. What only reads
+// asks for nothing. Without such a thing ok is false.
 func (c *call) barred(r *route) (what besides, ok bool) {
-	if slices.Contains(r.Models, "*") || c.in.Method != http.MethodPost {
+	if slices.Contains(r.Models, "*") || slices.Contains(reading, c.in.Method) {
 		return what, false
 	}
 	take := func(in string) func(string) {

@@ -100,6 +100,15 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 			want(t, name+": requests that got through", len(h.up.requests) > 0, tc.passes)
 		})
 	}
+	// Whatever the method is.
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) { c.Routes[0].Paths, c.Routes[0].Models = []string{"PUT /v1/*"}, []string{"mine"} })
+		put := func(body string) int {
+			return h.talk(strings.Replace(post("/v1/x", body), "POST ", "PUT ", 1), 0).StatusCode
+		}
+		want(t, "PUT", put(body(`"models":["other"]`)), 404)
+		want(t, "PUT of mine", put(mine), 200)
+	})
 	// A route for all models beside it takes what names others.
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, answerOK, func(c *Config) {
