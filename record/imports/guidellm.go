@@ -124,6 +124,15 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 			all = append(all, r)
 		}
 	}
+	strays := 0
+	for _, r := range all {
+		if !math.IsNaN(r.due) && math.Abs(r.start-r.due) > longest {
+			r.due, strays = math.NaN(), strays+1
+		}
+	}
+	if strays > 0 {
+		in.note(fmt.Sprintf("targeted_start of %s is of another clock than their other times, and not known: they count from when they were sent", metric.Plural(int64(strays), "request")))
+	}
 	return m, emit(in, all, add)
 }
 
@@ -180,8 +189,8 @@ func (q *guideLLMRequest) request(open bool) *request {
 	}
 	r.start = first(t.Start, q.Start)
 	r.end = first(t.End, q.End)
-	if open {
-		r.due = first(t.Due)
+	if open && t.Due != nil {
+		r.due = *t.Due
 	}
 	if q.Streamed != nil {
 		r.first = first(t.First, t.FirstOld) - r.start
