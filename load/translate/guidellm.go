@@ -24,7 +24,7 @@ var guideLLM = &tool{
 	flags: map[string]func(*call, string){
 		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
 		"data": guideData, "constraint": guideConstraint,
-		"seed":                    func(c *call, v string) { c.set("seed", value(v, "value")) },
+		"seed":                    func(c *call, v string) { c.set("seed", cmp.Or(pairs(v)["seed"], value(v, "value"))) },
 		"max-errors":              says("--max-errors: --max-failures P ends a run when a larger share fails"),
 		"backend-kwargs":          guideArguments,
 		"backend-args":            guideArguments,
@@ -202,7 +202,11 @@ func guideConstraint(c *call, v string) {
 
 // guideProfile is the profile with its settings, wherever they were given.
 func (c *call) guideProfile() (string, map[string]string) {
-	profile, p := c.or("sweep", "profile", "rate-type"), map[string]string{}
+	unsaid := "sweep"
+	if c.has("scenario", "config", "c") {
+		unsaid = "" // it is the scenario's
+	}
+	profile, p := c.or(unsaid, "profile", "rate-type"), map[string]string{}
 	if strings.ContainsAny(profile, "={") {
 		p = pairs(profile)
 		profile = p["kind"]
@@ -215,8 +219,25 @@ func (c *call) guideProfile() (string, map[string]string) {
 			c.note("--override %s: no equal here", over[i])
 		}
 	}
+	switch {
+	case profile != "":
+	case p["kind"] != "":
+		profile = p["kind"]
+	case p["streams"] != "":
+		profile = "concurrent"
+	case p["sweep_size"] != "":
+		profile = "sweep"
+	}
 	p["rate"] = cmp.Or(p["rate"], p["streams"], p["sweep_size"], c.or("", "rate"))
 	return profile, p
+}
+
+// of puts words before a text; empty where that is.
+func of(words, text string) string {
+	if text == "" {
+		return ""
+	}
+	return words + text
 }
 
 func guideEnd(c *call) {
@@ -256,6 +277,8 @@ func guideEnd(c *call) {
 	case "sweep":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")
 		c.note("profile sweep: the tool takes rates (%s, with one stream and the most) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit", cmp.Or(rate, "10"))
+	case "":
+		c.note("the profile is the scenario's, and the scenario is not read here: add its --concurrency, or its --rate%s", of(" of ", rate))
 	default:
 		c.note("profile %s: no equal here", profile)
 	}
