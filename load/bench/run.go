@@ -176,13 +176,19 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	r.aside(&final, beside, w)
 	cause = control.after(ctx, r, &final, cause)
 	final.Noticed = r.log.warnings()
+	said := time.AfterFunc(longWrite, func() { r.log.info("the load has ended; its figures are being written to %s", w.Dir()) })
 	done, err := w.Finish(final)
+	said.Stop()
 	r.writer.Store(nil)
 	if err != nil {
 		return &done, err
 	}
 	return &done, r.verdict(cause, &done)
 }
+
+// longWrite is how long the writing of a run's figures may take before somebody who waits
+// is told; replies of a million events each need it.
+const longWrite = 2 * time.Second
 
 // preconnect opens the connections that the load will need, where they are not
 // the point: after a warm-up, and before an open loop, in which every new
