@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -236,6 +237,7 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 	}
 	p = PointOf(done, cell.Value)
 	p.Run, p.Unsettled = name, probed.Unsettled
+	neverSteady(s, done, cell.name(g.Variable))
 	if s.Target == (run.Target{}) {
 		s.Target = done.Target
 	}
@@ -244,6 +246,24 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 			Hint: "look whether it is a model server and is ready"}
 	}
 	return p, err
+}
+
+// neverSteady warns of the points whose load was never the one that they are called after.
+func neverSteady(s *result.Sweep, r *run.Run, name string) {
+	const warning = "never_steady"
+	if !slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Name == warning }) {
+		return
+	}
+	i := slices.IndexFunc(s.Warnings, func(w metric.Warning) bool { return w.Name == warning })
+	if i < 0 {
+		i = len(s.Warnings)
+		s.Warnings = append(s.Warnings, metric.Warning{Name: warning, Says: "All requests of these points were sent before most had ended, so that their rate never was a steady load, and their tokens/s may tell how few requests there were, not what the server can do: "})
+	} else if strings.Contains(s.Warnings[i].Says, name+".") || strings.Contains(s.Warnings[i].Says, name+";") {
+		return
+	} else {
+		s.Warnings[i].Says = strings.TrimSuffix(s.Warnings[i].Says, ".") + "; "
+	}
+	s.Warnings[i].Says += name + "."
 }
 
 // busyStreams raises the requests of a point to one a stream, or one conversation: with

@@ -8,6 +8,9 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/schedule"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 )
 
 // A point of a sweep sends at least one request a stream: a row that is called 32
@@ -35,5 +38,19 @@ func TestPointsKeepTheirStreamsBusy(t *testing.T) {
 		if c.plan.Requests != c.want || strings.Contains(log.String(), "can't keep") != c.told {
 			t.Errorf("%d streams: %d requests, %q", c.plan.Concurrency, c.plan.Requests, log.String())
 		}
+	}
+}
+
+// A sweep names the points whose load was never there, each once.
+func TestPointsThatWereNeverSteady(t *testing.T) {
+	var s result.Sweep
+	never := &run.Run{}
+	never.Warnings = []metric.Warning{{Name: "never_steady"}}
+	neverSteady(&s, &run.Run{}, "rate 2")
+	neverSteady(&s, never, "rate 20")
+	neverSteady(&s, never, "rate 200")
+	neverSteady(&s, never, "rate 20")
+	if len(s.Warnings) != 1 || !strings.HasSuffix(s.Warnings[0].Says, ": rate 20; rate 200.") {
+		t.Errorf("%+v", s.Warnings)
 	}
 }

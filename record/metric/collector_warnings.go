@@ -85,6 +85,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 		"%s%s. The wait is part of the latency.", f.RateKept(), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
 		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
+	c.steadyWarning(w, s)
 	sent := s.Requests.Total - s.Requests.Unsent() + s.Requests.Warmup + s.Requests.Cooldown
 	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < sent {
 		w.add(true, "prompt_reuse", float64(unique),
@@ -115,6 +116,28 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 		again, len(c.rows))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
 	w.add(retries > 0, "retries", float64(retries), "Repeated tries: %d; the wait is part of the latency.", retries)
+}
+
+// steadyWarning is of an open loop whose requests were all sent before most had ended. As
+// many as rate × E2E are in flight once a rate has held for as long (Little's law), and here
+// never were: the server seems to give no more than was asked of it.
+func (c *Collector) steadyWarning(w *noted, s *Summary) {
+	n, first, last := int64(0), int64(0), int64(0)
+	for _, r := range c.rows {
+		if r.warmup || r.unsent || r.later {
+			continue
+		}
+		if n == 0 {
+			first, last = r.start, r.start
+		}
+		first, last = min(first, r.start), max(last, r.start)
+		n++
+	}
+	e2e, known := s.Metrics["e2e_ms"].P50.Get()
+	span := float64(last-first) / 1000
+	w.add(c.Opts.OpenLoop && known && n > 1 && span > 0 && span < e2e && s.Requests.Warmup < n && s.Requests.Cooldown == 0, "never_steady", span/1000,
+		"All %d requests were sent within %s s, and half took longer than %s s: the rate never was a steady load, and the tokens/s may tell how few requests there were, not what the server can do. Raise --requests or --duration to several times as long.",
+		n, Significant(span/1000, 3), Significant(e2e/1000, 3))
 }
 
 func endedWords(n int64) string {

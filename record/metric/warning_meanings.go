@@ -26,6 +26,7 @@ var WarningMeanings = []WarningMeaning{
 	{"inconsistent_counts", "records have the flag usage_inconsistent or token_count_mismatch", "look at these flags; the server's own numbers do not add up"},
 	{"unread_parts", "answers held what is not known by its name: text (`text:MEMBER`), counts of a usage that does not add up without them (`count:MEMBER`), a finish reason (`finish:WORD`, counted as success)", "look at an answer with --capture; if it is generated text, or a failure, these figures lack it: please report the server's format"},
 	{"rate_not_sustained", "under 99 % of the asked rate was sent, or a cap held requests back for over 5 ms", "raise --concurrency where it is the cap, or lower --rate; the wait is part of the latency"},
+	{"never_steady", "in an open loop all requests were sent in less time than half of them took", "raise --requests or --duration to several times E2E: as many as rate × E2E are in flight only then"},
 	{"client_limited", "in an open loop 1 of 100 requests left over 10 ms late through the client's own doing, or a CPU quota stopped the client", "use more --workers or a quieter machine, or raise the quota"},
 	{"prompt_reuse", "there are fewer different prompts than requests", "a prefix cache answers repeats faster than users would see; give more prompts"},
 	{"connections_opened", "over 10 % more connections were opened, and 4, than requests were in flight and ended by us", "something closes connections; look for the keep-alive limits of the server and of proxies"},
