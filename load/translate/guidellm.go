@@ -219,6 +219,9 @@ func (c *call) guideProfile() (string, map[string]string) {
 			c.note("--override %s: no equal here", over[i])
 		}
 	}
+	if len(over)%2 == 1 {
+		c.note("--override %s: no equal here", over[len(over)-1])
+	}
 	switch {
 	case profile != "":
 	case p["kind"] != "":
