@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"tokenmeter/record/export"
 	"tokenmeter/record/run"
@@ -41,6 +42,9 @@ func (c *exportCmd) Run(a *app) error {
 	defer f.Close()
 	if f.Run().Told != nil && !form.Summary {
 		return &usageError{fmt.Errorf("%s has another tool's figures of a whole run and no request to export: --as llm-d and --as openmetrics write the figures", c.Dir)}
+	}
+	if f.Len() == 0 && len(f.Notes()) > 0 {
+		return &usageError{fmt.Errorf("%s has no request to export: %s", c.Dir, strings.Join(f.Notes(), "; "))}
 	}
 	return a.put(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) })
 }
