@@ -142,6 +142,9 @@ func (b *guideLLMBenchmark) load() run.Load {
 	l := run.Load{Kind: "closed"}
 	if rate, ok := b.Config.Strategy["rate"].(float64); ok {
 		l.Kind, l.RatePerS = "open", timeline.Some(rate)
+		if kind, _ := b.Config.Strategy["type_"].(string); kind == "constant" || kind == "poisson" {
+			l.Arrival = kind
+		}
 	} else if b.Config.Strategy["type_"] == "trace" {
 		l.Kind, l.Arrival = "open", "trace"
 		if scale, ok := b.Config.Strategy["time_scale"].(float64); ok && scale > 0 { // of times

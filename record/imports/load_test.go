@@ -35,6 +35,13 @@ func TestLoads(t *testing.T) {
 		{"aiperf", `{"metadata":{"request_start_ns":1e9,"request_end_ns":2e9,"benchmark_phase":"profiling"},"metrics":{}}`, run.Load{}},
 		// vllm/benchmarks/serve.py: a ramp demands a rate of inf, which without a limit is all at once
 		{"vllm", vllm + `,"request_rate":4}`, run.Load{Kind: "open", RatePerS: rate(4)}},
+		{"vllm", vllm + `,"request_rate":4,"burstiness":1.0}`, run.Load{Kind: "open", RatePerS: rate(4), Arrival: "poisson"}},
+		{"vllm", vllm + `,"request_rate":4,"burstiness":0.5,"max_concurrency":8}`, run.Load{Kind: "open", RatePerS: rate(4), Arrival: "gamma", Burstiness: rate(0.5), Concurrency: streams(8)}},
+		{"vllm", vllm + `,"request_rate":"inf","burstiness":1.0,"max_concurrency":8}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		// guidellm/scheduler/strategies.py: AsyncConstantStrategy, AsyncPoissonStrategy
+		{"guidellm", `{"benchmarks":[{"config":{"strategy":{"type_":"poisson","rate":4.0,"max_concurrency":10240}}}]}`, run.Load{Kind: "open", RatePerS: rate(4), Arrival: "poisson"}},
+		{"guidellm", `{"benchmarks":[{"config":{"strategy":{"type_":"constant","rate":4.0}}}]}`, run.Load{Kind: "open", RatePerS: rate(4), Arrival: "constant"}},
+		{"guidellm", `{"benchmarks":[{"config":{"strategy":{"type_":"concurrent","streams":4}}}]}`, run.Load{Kind: "closed", Concurrency: streams(4)}},
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null,"ramp_up_strategy":"linear","ramp_up_start_rps":1,"ramp_up_end_rps":8}`, run.Load{Kind: "open"}},
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null}`, run.Load{Kind: "open"}},
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":8}`, run.Load{Kind: "closed", Concurrency: streams(8)}},

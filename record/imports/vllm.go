@@ -25,6 +25,7 @@ type vllmResult struct {
 	Model       string      `json:"model"`
 	Concurrency *float64    `json:"max_concurrency"`
 	Rate        any         `json:"request_rate"` // "inf" or a number
+	Burstiness  *float64    `json:"burstiness"`
 	Ramp        string      `json:"ramp_up_strategy"`
 	InputLens   []*float64  `json:"input_lens"` // null where our own export knows no count
 	OutputLens  []*float64  `json:"output_lens"`
@@ -132,6 +133,13 @@ func vllmRun(v *vllmResult) (m run.Run) {
 	switch rate, _ := v.Rate.(float64); {
 	case rate > 0:
 		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
+		switch shape := v.Burstiness; { // get_request in vllm/benchmarks/serve.py: gamma of that shape, 1 is Poisson
+		case shape == nil:
+		case *shape == 1:
+			m.Load.Arrival = "poisson"
+		case *shape > 0:
+			m.Load.Arrival, m.Load.Burstiness = "gamma", timeline.Some(*shape)
+		}
 	case v.Rate == "trace": // of SGLang, by the times of one
 		m.Load.Kind, m.Load.Arrival = "open", "trace"
 	case v.Ramp != "": // whose own rate is inf
