@@ -32,7 +32,7 @@ type compareCmd struct {
 	Strict        bool     `negatable:"" group:"gates" help:"Exit code 4 when a gate gets no answer or a run is an invalid measurement. On by itself where CI is set."`
 	AllowLowN     bool     `name:"allow-low-n" group:"gates" help:"Let percentiles count that have too few requests."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"gates" help:"Other input lengths are meant. The same as --allow input_tokens."`
-	Allow         []string `group:"gates" placeholder:"REASON" help:"A reason against comparing that is meant, by its name in the JSON form: input_tokens, output_tokens, workload, load, invalid. Repeatable."`
+	Allow         []string `group:"gates" placeholder:"REASON" help:"A reason against comparing that is meant, by its name in the JSON form: input_tokens, output_tokens, workload, load, users, invalid. Repeatable."`
 
 	Within   []string `group:"statistics" placeholder:"P" help:"Differences inside are the same: 3% of a value, 1pp of a share (the defaults)."`
 	RunNoise string   `name:"run-noise" group:"statistics" placeholder:"P" help:"With one run a side: how far runs of one server may differ. Default: 3%."`

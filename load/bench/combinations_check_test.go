@@ -203,7 +203,8 @@ func (c *combination) told(l *run.Load, p *Plan, fail func(string, ...any)) {
 		Concurrency: timeline.Maybe(int64(p.Concurrency), p.Concurrency > 0), Requests: timeline.Maybe(int64(p.Requests), p.Requests > 0),
 		RatePerS: asked(rates && len(p.Stages) == 0, p.Rate), DurationS: asked(p.Duration > 0, p.Duration.Seconds()),
 		RampS: asked(p.Ramp > 0, p.Ramp.Seconds()), CooldownS: asked(p.Cooldown > 0, p.Cooldown.Seconds()), PaceS: asked(p.Pace > 0, p.Pace.Seconds()),
-		PrefillConcurrency: timeline.Maybe(int64(p.Prefills), p.Prefills > 0), Workers: p.Workers, NoKeepAlive: p.Client.NoKeepAlive, Warmup: l.Warmup}
+		PrefillConcurrency: timeline.Maybe(int64(p.Prefills), p.Prefills > 0), Workers: p.Workers, NoKeepAlive: p.Client.NoKeepAlive, Warmup: l.Warmup,
+		Retries: timeline.Some(int64(p.Client.Retries))}
 	switch {
 	case p.Trace != nil:
 		want.Arrival, want.Speed = "trace", timeline.Some(p.Trace.Speed)

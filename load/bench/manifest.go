@@ -30,7 +30,7 @@ func (r *runner) manifest(ready found) run.Run {
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			Batch: info.Batch, PromptsUnique: info.UniquePrompts, PromptsMade: info.Made, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers,
-			NoStream: p.NoStream, Parameters: red.String(p.parameters())},
+			NoStream: p.NoStream, Parameters: red.String(p.parameters()), Users: cmp.Or(info.Users, "none")},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,
 		RTT:       r.rtt(),
@@ -82,7 +82,8 @@ func (r *runner) environment() machine.Environment {
 
 // load is when requests are sent. The plan is settled.
 func (p *Plan) load() run.Load {
-	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession}
+	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession,
+		Retries: timeline.Some(int64(p.Client.Retries))}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
 		switch {

@@ -44,6 +44,7 @@ type class struct {
 	check   *answer.Check
 	leave   *leave
 	slow    *slow
+	users   string // both in words
 }
 
 type leave struct {

@@ -231,6 +231,15 @@ func (c *compiler) describe(s *Spec) {
 		} else if k.bust == "off" {
 			i.UniquePrompts = false
 		}
+		if k.users != "" {
+			if i.Users != "" {
+				i.Users += "; "
+			}
+			if k.name != "" {
+				i.Users += k.name + ": "
+			}
+			i.Users += k.users
+		}
 		if k.segment > 0 {
 			i.SegmentS = k.segment.Seconds()
 		}

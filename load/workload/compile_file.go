@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tokenmeter/base/limitio"
@@ -28,14 +29,29 @@ func (c *compiler) beside(name string) string {
 }
 
 func (c *compiler) users(out *class, k *Content, at func(string) string) {
+	var words []string
+	percent := func(s Share) string { return strconv.FormatFloat(100*float64(s), 'g', 4, 64) + " % " }
 	if l := k.Leave; l != nil {
 		c.refuse(l.After == "" && l.Tokens == "", at("leave"), "when do they leave? Give after, tokens, or both")
 		out.leave = &leave{share: float64(l.Share), after: c.pause(l.After, at("leave.after")), tokens: c.count(l.Tokens, at("leave.tokens"), MaxTokens)}
+		when := []string{l.After, l.Tokens + " pieces of text"}
+		if l.After == "" {
+			when = when[1:]
+		} else if l.Tokens == "" {
+			when = when[:1]
+		}
+		if l.Share > 0 {
+			words = append(words, percent(l.Share)+"leave after "+strings.Join(when, " or "))
+		}
 	}
 	if s := k.Slow; s != nil {
 		c.refuse(s.BytesPerSec < 1, at("slow.bytes_per_s"), "%d bytes a second; want at least 1", s.BytesPerSec)
 		out.slow = &slow{share: float64(s.Share), rate: s.BytesPerSec}
+		if s.Share > 0 {
+			words = append(words, percent(s.Share)+"read "+strconv.FormatInt(s.BytesPerSec, 10)+" bytes/s")
+		}
 	}
+	out.users = strings.Join(words, ", ")
 }
 
 // file opens a class's file and looks at its first records.

@@ -72,6 +72,22 @@ func of(l *Loaded, class string, n int) (items []Item) {
 	return items
 }
 
+// Users who hang up or read slowly are told in the words of the file, of a mix by class.
+func TestUsersAreTold(t *testing.T) {
+	for file, want := range map[string]string{
+		"input: 5":                                 "",
+		"input: 5\nleave: {share: 0, after: 3s}":   "",
+		"input: 5\nleave: {share: 50%, tokens: 4}": "50 % leave after 4 pieces of text",
+		"input: 5\nleave: {share: 7%, after: 'uniform:1s,3s', tokens: 'uniform:5,9'}":                                                                                          "7 % leave after uniform:1s,3s or uniform:5,9 pieces of text",
+		"input: 5\nleave: {share: 0.05, after: 3s}\nslow: {share: 1%, bytes_per_s: 2000}":                                                                                      "5 % leave after 3s, 1 % read 2000 bytes/s",
+		"mix: [{name: a, share: 1, input: 5}, {name: b, share: 1, input: 5, leave: {share: 5%, after: 3s}}, {name: c, share: 1, input: 5, slow: {share: 2%, bytes_per_s: 9}}]": "b: 5 % leave after 3s; c: 2 % read 9 bytes/s",
+	} {
+		if got := yaml(t, file, Options{}).Info().Users; got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
 func TestClassesOfAMix(t *testing.T) {
 	l := load(t, "testdata/mix.yaml", Options{Seed: 3, Salt: "s"})
 	for _, it := range of(l, "plain", 50) {

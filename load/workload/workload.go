@@ -59,6 +59,8 @@ type Info struct {
 	SegmentS float64
 	// Deadline is how long a task may take to be a success; 0: as long as it likes.
 	Deadline time.Duration
+	// Users are those who hang up or read slowly, in words, of a mix by class; empty: nobody does.
+	Users string
 	// Classes are the names of a mix.
 	Classes []string
 }

@@ -43,7 +43,7 @@ const (
 
 // Refusals are the names of the reasons for which sides are not compared, unless
 // Options.Allow has them.
-var Refusals = []string{"input_tokens", "output_tokens", "workload", "load", "invalid"}
+var Refusals = []string{"input_tokens", "output_tokens", "workload", "load", "users", "invalid"}
 
 // Reason is one difference between the sides beside the figures.
 type Reason struct {
@@ -104,6 +104,16 @@ func reasons(a, b *Facts) []Reason {
 	} else if vague {
 		add("load", Warn, la, lb, fmt.Sprintf("the load of one is not known in full: %s and %s", la, lb))
 	}
+	known := func(name string, level Gravity, va, vb, usual, what, says string) { // an older folder or another tool's may not tell it
+		switch {
+		case va != "" && vb != "":
+			differ(name, level, va, vb, what+says)
+		case va+vb != "" && va+vb != usual:
+			add(name, Warn, va, vb, what+" are not known of one, of the other they are "+va+vb)
+		}
+	}
+	known("users", Refuse, a.Workload.Users, b.Workload.Users, "none", "the users who hang up or read slowly", " differ: %s and %s")
+	known("retries", Warn, retriesOf(a), retriesOf(b), "0", "the further tries of a refused request", " differ (at most %s and %s): waiting for them counts as latency")
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
 	differ("server", Note, a.Target.Server, b.Target.Server, "the servers differ: %s and %s")
@@ -123,6 +133,7 @@ func reasons(a, b *Facts) []Reason {
 		}
 		wa, wb := a.Workload, b.Workload
 		differ("streams", Warn, of(wa.NoStream, "whole", "streamed"), of(wb.NoStream, "whole", "streamed"), "the answers of one side were asked for whole: %s and %s")
+		differ("connections", Warn, a.Load.Connections(), b.Load.Connections(), "%s and %s: opening one is part of the time to the first token")
 		differ("parameters", Warn, typeset.Short(cmp.Or(wa.Parameters, "none"), 200), typeset.Short(cmp.Or(wb.Parameters, "none"), 200), "the requests had other further fields: %s and %s")
 		differ("ignore_eos", Note, of(wa.OutputIsCap, "where they end", "at the asked length"), of(wb.OutputIsCap, "where they end", "at the asked length"), "the answers were asked to end elsewhere: %s and %s")
 	}
@@ -206,6 +217,14 @@ func loadsDiffer(a, b *Facts) (differ, vague bool) {
 		}
 	}
 	return differ, vague
+}
+
+// retriesOf is how often a refused request was sent again at most; empty: not known.
+func retriesOf(f *Facts) string {
+	if n, ok := f.Load.Retries.Get(); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return ""
 }
 
 // tokenizerOf names what counted the tokens, where that was a tokenizer.

@@ -167,6 +167,37 @@ func TestLoadsThatDifferInMoreThanTheRate(t *testing.T) {
 	}
 }
 
+// What folders of older programs and of other tools don't tell never refuses: it draws a warning
+// where the other side is known to do something, and no word where it does nothing.
+func TestUsersAndRetriesThatAreNotKnown(t *testing.T) {
+	facts := func(users string, retries timeline.Opt[int64]) *Facts {
+		return &Facts{Workload: run.Workload{Users: users}, Load: run.Load{Retries: retries}}
+	}
+	some := timeline.Some[int64]
+	older := facts("", timeline.Opt[int64]{})
+	for _, c := range []struct {
+		b    *Facts
+		want []string
+	}{
+		{older, nil},
+		{facts("none", some(0)), nil},
+		{facts("5 % read 2000 bytes/s", some(0)), []string{"users"}},
+		{facts("none", some(2)), []string{"retries"}},
+	} {
+		for _, pair := range [][2]*Facts{{older, c.b}, {c.b, older}} {
+			var got []string
+			for _, r := range reasons(pair[0], pair[1]) {
+				if got = append(got, r.Name); r.Level != Warn {
+					t.Errorf("%s is %s", r.Says, r.Level)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%+v: %v, want %v", c.b, got, c.want)
+			}
+		}
+	}
+}
+
 // Reasons against a comparison, one at a time.
 func TestComparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -192,6 +223,9 @@ func TestComparable(t *testing.T) {
 		"failures":           {func(f *Facts) { f.Requests.Failed = 20 }, Warn},
 		"streams":            {func(f *Facts) { f.Workload.NoStream = true }, Warn},
 		"parameters":         {func(f *Facts) { f.Workload.Parameters = `{"temperature":0}` }, Warn},
+		"users":              {func(f *Facts) { f.Workload.Users = "50 % leave after 4 pieces of text" }, Refuse},
+		"connections":        {func(f *Facts) { f.Load.NoKeepAlive = true }, Warn},
+		"retries":            {func(f *Facts) { f.Load.Retries = timeline.Some[int64](3) }, Warn},
 		"ignore_eos":         {func(f *Facts) { f.Workload.OutputIsCap = !f.Workload.OutputIsCap }, Note},
 		"server":             {func(f *Facts) { f.Target.Server = "engine 2" }, Note},
 		"tokenmeter_version": {func(f *Facts) { f.Version = "v2" }, Note},
@@ -199,6 +233,9 @@ func TestComparable(t *testing.T) {
 		a, b := fromRecords(manifest("A", 0), list), fromRecords(manifest("B", 1), list)
 		a.Facts.Target.Server, a.Facts.Version = "engine 1", "v1"
 		b.Facts.Target.Server, b.Facts.Version = "engine 1", "v1"
+		for _, f := range []*Facts{&a.Facts, &b.Facts} {
+			f.Workload.Users, f.Load.Retries = "none", timeline.Some[int64](0)
+		}
 		c.change(&b.Facts)
 		r := mustCompare(t, Group{Name: "A", Runs: []*Run{a}}, Group{Name: "B", Runs: []*Run{b}}, Options{})
 		if len(r.Comparable.Why) != 1 || r.Comparable.Why[0].Name != name || r.Comparable.Why[0].Level != c.level {

@@ -59,12 +59,31 @@ func Grouping(kinds string) (func(*run.Run) string, error) {
 }
 
 var groupers = map[string]func(*run.Run) string{
-	"model":    func(r *run.Run) string { return r.Target.Model },
-	"server":   func(r *run.Run) string { return r.Target.URL },
-	"name":     func(r *run.Run) string { return r.Name },
-	"load":     func(r *run.Run) string { return r.Load.Words() },
-	"workload": func(r *run.Run) string { return workloadWords(&r.Workload) },
-	"all":      func(*run.Run) string { return "" },
+	"model":  func(r *run.Run) string { return r.Target.Model },
+	"server": func(r *run.Run) string { return r.Target.URL },
+	"name":   func(r *run.Run) string { return r.Name },
+	"load":   func(r *run.Run) string { return loadWords(&r.Load) },
+	"workload": func(r *run.Run) string {
+		words := workloadWords(&r.Workload)
+		if users := r.Workload.Users; users != "" && users != "none" {
+			words += " (" + users + ")"
+		}
+		return words
+	},
+	"all": func(*run.Run) string { return "" },
+}
+
+// loadWords are a load with what else makes its figures others: connections that were not
+// kept and further tries.
+func loadWords(l *run.Load) string {
+	words := l.Words()
+	if l.NoKeepAlive || l.PerSession {
+		words += ", " + l.Connections()
+	}
+	if n, _ := l.Retries.Get(); n > 0 {
+		words += fmt.Sprintf(", at most %d further tries", n)
+	}
+	return strings.TrimPrefix(words, ", ")
 }
 
 func groupBy(kind string) (func(*run.Run) string, error) {

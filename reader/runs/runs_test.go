@@ -94,6 +94,17 @@ func TestGroups(t *testing.T) {
 	long.Workload.InputTokens, long.Workload.OutputTokens = "8000", "100"
 	copied := one
 	copied.Dir = "copy"
+	leaves, fresh := four, four // of its users some hang up; each of its requests connects, and may be sent again
+	leaves.ID, leaves.Name, leaves.Workload.Users = "leaves", "leaves", "50 % leave after 4 pieces of text"
+	fresh.ID, fresh.Name, fresh.Load.NoKeepAlive, fresh.Load.Retries = "fresh", "fresh", true, timeline.Some[int64](2)
+	four.Workload.Users, four.Load.Retries = "none", timeline.Some[int64](0)
+	group, err := Grouping("load,workload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := FindBest([]run.Run{four, leaves, fresh}, figure(t, "p95 ttft"), group); len(got) != 3 {
+		t.Errorf("other users, connections and retries are held against each other: %+v", got)
+	}
 	list := []run.Run{one, four, long, copied}
 	for kinds, want := range map[string]string{
 		"model":               "m one 3",

@@ -59,6 +59,18 @@ func (l *Load) Words() string {
 	return cmp.Or(strings.Join(parts, ", "), l.Kind)
 }
 
+// Connections says how long a connection was kept.
+func (l *Load) Connections() string {
+	switch {
+	case l.NoKeepAlive:
+		return "a connection for each request"
+	case l.PerSession:
+		return "a connection for each session"
+	default:
+		return "connections kept open"
+	}
+}
+
 // Line are the same words for who reads of this load alone: "closed loop of 2 streams".
 func (l *Load) Line() string {
 	switch words := l.Words(); {

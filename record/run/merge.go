@@ -3,6 +3,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -183,6 +184,7 @@ func differences(a, b *Run) (out []string) {
 		{"workload", a.Workload.Kind + " " + a.Workload.Name + " " + a.Workload.Source, b.Workload.Kind + " " + b.Workload.Name + " " + b.Workload.Source},
 		{"input lengths", a.Workload.InputTokens, b.Workload.InputTokens},
 		{"output lengths", a.Workload.OutputTokens, b.Workload.OutputTokens},
+		{"users", cmp.Or(a.Workload.Users, b.Workload.Users), cmp.Or(b.Workload.Users, a.Workload.Users)}, // older folders don't tell them
 		{"objectives", strings.Join(a.Objectives, ", "), strings.Join(b.Objectives, ", ")},
 	} {
 		if d.a != d.b {

@@ -32,6 +32,9 @@ func together(loads []*Load) Load {
 			sum.Warmup = ""
 		}
 		sum.NoKeepAlive, sum.PerSession = sum.NoKeepAlive || l.NoKeepAlive, sum.PerSession || l.PerSession
+		if l.Retries != sum.Retries {
+			sum.Retries = timeline.Opt[int64]{}
+		}
 	}
 	if one {
 		return sum

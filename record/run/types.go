@@ -172,6 +172,8 @@ type Load struct {
 	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
 	// PaceS is the least time between the starts of two requests of a user.
 	PaceS timeline.Opt[float64] `json:"pace_s"`
+	// Retries is how often a refused request was sent again at most; null where it is not known.
+	Retries timeline.Opt[int64] `json:"retries"`
 	// Together are the loads of the runs that were merged, in words, where they don't add
 	// up to one load.
 	Together []string `json:"together,omitempty"`
@@ -211,6 +213,8 @@ type Workload struct {
 	NoStream bool `json:"no_stream"`
 	// Parameters are the further fields of each request, JSON; secrets removed. Empty: none.
 	Parameters string `json:"parameters"`
+	// Users are those who hang up or read slowly, in words; "none" where nobody does, empty where it is not known.
+	Users string `json:"users"`
 }
 
 // Wordless reports whether every answer was vectors, scores, sound or pictures, which have no
