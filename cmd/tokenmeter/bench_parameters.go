@@ -59,11 +59,7 @@ func (c *benchCmd) written(fields map[string]any, say func(path string, by workl
 // ofWorkload refuses such fields in a workload file, but for ignore_eos, which has no other
 // place there.
 func (c *benchCmd) ofWorkload(s *workload.Spec, check *checker) {
-	known := c.known(new(checker))
 	refuse := func(where string, content *workload.Content) {
-		if content.Output != "" && known != nil && known.Product().Lengthless() {
-			check.addf("workload, %s: no length can be asked for with %s: leave it out", strings.Replace(where, "parameters", "output", 1), known.Name)
-		}
 		c.written(content.Parameters, func(path string, by workload.Writer) {
 			if by != workload.TheEnd {
 				check.addf("workload, %s: %s is set by %s: leave it out", where, path, inWorkload[by])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/load/workload"
 	"tokenmeter/wire/api"
 )
 
@@ -24,15 +25,17 @@ func (c *benchCmd) told(a *app, p *bench.Plan) {
 		for _, f := range []struct {
 			flag  string
 			given bool
-		}{{"--session-header", len(c.SessionHeader) > 0}, {"--session-field", len(c.SessionField) > 0}, {"--session-echo", len(c.SessionEcho) > 0},
-			{"--connection per-session", c.Connection == "per-session"}} {
+		}{{"--session-header", len(c.SessionHeader) > 0}, {"--session-field", len(c.SessionField) > 0}, {"--session-echo", len(c.SessionEcho) > 0}} {
 			if f.given {
 				a.note("%s changes nothing: no conversation, task or session is sent", f.flag)
 			}
 		}
 	}
-	if p.Grace != 0 && p.Duration == 0 && p.Stages.Length() == 0 && (p.Requests > 0 || p.Trace != nil) {
+	if p.Grace != 0 && p.Duration == 0 && p.Warmup.Duration == 0 && p.Stages.Length() == 0 && (p.Requests > 0 || p.Trace != nil) {
 		a.note("grace changes nothing: it is for what is in flight when a duration ends, and none is given")
+	}
+	if l, ok := p.Workload.(*workload.Loaded); ok && p.Client.API.Product().Lengthless() && l.AsksOutput() {
+		a.note("the workload's output changes nothing: no length can be asked for with %s", p.Client.API.Name)
 	}
 	if c.GPUs != "" && p.Pricing == nil && !c.sweeps {
 		a.note("--gpus changes nothing: no price is given by --gpu-hour or --prices")

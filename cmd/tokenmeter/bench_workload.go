@@ -162,13 +162,11 @@ func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *wo
 
 // seenFrom is a file of the current folder as it is named beside those of another one.
 func seenFrom(dir, file string) string {
-	if filepath.IsAbs(dir) {
-		if abs, err := filepath.Abs(file); err == nil {
-			file = abs
-		}
-	}
 	if rel, err := filepath.Rel(cmp.Or(dir, "."), file); err == nil {
 		return rel
+	}
+	if abs, err := filepath.Abs(file); err == nil { // as where dir lies above, or is not named from here
+		return abs
 	}
 	return file
 }

@@ -204,7 +204,7 @@ func (p *Plan) work() (workload.Workload, error) {
 		return nil, &UsageError{fmt.Errorf("%s takes one conversation in a request, not a batch of texts: leave out the batch, or speak embeddings or rerank", p.Client.API.Name)}
 	}
 	if p.IgnoreEOS && !asksLengths(w) {
-		return nil, &UsageError{errors.New("no request asks for a length, and without one an answer that ignores its end goes on to the end of the context: give output tokens, or output in a workload file")}
+		return nil, &UsageError{errors.New("none of the first requests asks for a length, and without one an answer that ignores its end goes on to the end of the context: give output tokens, or output in a workload file")}
 	}
 	if made, ok := w.(interface{ ForAPI(*api.API) }); ok {
 		made.ForAPI(p.Client.API)

@@ -128,7 +128,7 @@ func (c *compiler) when(w *When) {
 	c.refuse(shaped && w.Trace == nil && closed, "when.arrival", "arrival and burstiness belong to an open loop, which has a rate or stages of rates")
 	k := c.out.classes[0]
 	timed := k.source != nil && k.source.timed || k.recording != nil && k.recording.file.Timed
-	if w.Trace == nil || !(timed && len(c.out.classes) == 1) && c.out.Waits() && w.Trace.From == 0 && w.Trace.To == 0 && w.Trace.Speed != 0 {
+	if w.Trace == nil || !(timed && len(c.out.classes) == 1) && c.out.Waits() && w.Trace.From == 0 && w.Trace.To == 0 {
 		return // of files without times the gaps within sessions are played faster, whatever the load is
 	}
 	c.refuse(shaped || w.Rate > 0 || w.Stages != "", "when.trace", "a trace has times of its own: leave out rate, stages, arrival and burstiness")

@@ -58,7 +58,7 @@ func (c *compiler) batch(out *class, k *Content, at func(string) string) {
 	out.batch = &batch{texts: c.count(k.Batch, at("batch"), maxBatch), query: c.count(k.Query, at("query"), MaxTokens)}
 	names := given(k)
 	for _, name := range names {
-		if !slices.Contains([]string{"batch", "query", "input", "file", "format", "columns", "order", "corpus", "cache_bust", "parameters", "models", "leave", "slow"}, name) {
+		if !slices.Contains([]string{"batch", "query", "input", "file", "format", "columns", "time_in", "block", "order", "corpus", "cache_bust", "parameters", "models", "leave", "slow"}, name) {
 			c.Addf(at(name), "a batch is of single texts, which are answered without words: leave out %s", name)
 		}
 	}

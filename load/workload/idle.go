@@ -58,6 +58,15 @@ func (s *source) has(field string) bool {
 	return slices.ContainsFunc(fields[field], func(name string) bool { return s.unsent.read[name] })
 }
 
+// AsksOutput reports whether the workload says how long answers should be.
+func (l *Loaded) AsksOutput() bool {
+	asks := l.Spec.Output != ""
+	for i := range l.Spec.Mix {
+		asks = asks || l.Spec.Mix[i].Output != ""
+	}
+	return asks
+}
+
 // idleFields is a line about them; empty: each has something to act on.
 func (l *Loaded) idleFields(i int) string {
 	k := &l.Spec.Content

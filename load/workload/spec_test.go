@@ -261,6 +261,7 @@ func TestCacheBust(t *testing.T) {
 func TestSpeedOfSessions(t *testing.T) {
 	for _, text := range []string{
 		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}}",
+		"file: ../sessions/testdata/weka.json\nwhen: {trace: {}, concurrency: 2}", // which changes nothing, and is named
 		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}, rate: 2, arrival: poisson}",
 		"file: ../sessions/testdata/weka.json\nwhen: {trace: {speed: 4}, concurrency: 2}",
 		"mix: [{name: a, share: 1, file: ../sessions/testdata/weka.json}, {name: b, share: 1, input: 1}]\nwhen: {trace: {speed: 4}, concurrency: 2}",
@@ -270,6 +271,14 @@ func TestSpeedOfSessions(t *testing.T) {
 	_, err := FromYAML("testdata/x.yaml", []byte("file: ../sessions/testdata/weka.json\nwhen: {trace: {from: 1s}}"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "no file whose times could be played") {
 		t.Error(err)
+	}
+}
+
+// A file of batches is read as any other.
+func TestBatchesOfATrace(t *testing.T) {
+	l := yaml(t, "file: mooncake.jsonl\ntime_in: ms\nblock: 512\nbatch: 2", Options{})
+	if !l.Timed || len(l.Item(0).Messages) != 2 {
+		t.Errorf("timed %t, %d texts", l.Timed, len(l.Item(0).Messages))
 	}
 }
 
@@ -324,7 +333,6 @@ when: {rate: -1, stages: 1m@5, closed: true, trace: {speed: 2}}
 		"input: 5\nfile: lengths.csv":                                                                                    "leave one of them out",
 		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, input: 1}]\nwhen: {trace: {}}":             "not as a part of a mix",
 		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, file: mooncake.jsonl}]\nwhen: {trace: {}}": "not as a part of a mix",
-		"file: ../sessions/testdata/weka.json\nwhen: {trace: {}}":                                                        "no file whose times",
 		"file: sharegpt.json\nwhen: {trace: {}}":                                                                         "no file whose times could be played",
 		"file: mooncake.jsonl\nwhen: {trace: {speed: 3}, rate: 20}":                                                      "a trace has times of its own",
 		"file: mooncake.jsonl\nwhen: {trace: {}, stages: 1m@5}":                                                          "a trace has times of its own",
