@@ -30,7 +30,7 @@ func (r *runner) manifest(ready found) run.Run {
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			Batch: info.Batch, PromptsUnique: info.UniquePrompts, PromptsMade: info.Made, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers,
-			NoStream: p.NoStream, Parameters: red.String(p.parameters()), Users: cmp.Or(info.Users, "none")},
+			NoStream: timeline.Some(p.NoStream && !p.product().Wordless() && p.product() != timeline.Speech), Parameters: red.String(p.parameters()), Users: cmp.Or(info.Users, "none")},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,
 		RTT:       r.rtt(),

@@ -39,7 +39,8 @@ func (c *class) idle(k *Content) (out []string) {
 		}
 	}
 	for _, ours := range slices.Sorted(maps.Keys(k.Columns)) {
-		add(!s.unsent.read[k.Columns[ours]], "columns."+ours+": nothing is read from a column "+k.Columns[ours])
+		off := slices.ContainsFunc(fields[ours], func(name string) bool { return s.unsent.unread[name] }) // and it is by that
+		add(!off && !s.unsent.read[k.Columns[ours]], "columns."+ours+": nothing is read from a column "+k.Columns[ours])
 	}
 	add(k.TimeIn != "" && !s.timed && !s.delayed, "time_in: no record has a time")
 	add(k.Block != 0 && !s.has("hash_ids"), "block: no record has hash_ids")

@@ -510,7 +510,7 @@ func TestMooncakeWithoutTimes(t *testing.T) {
 func TestIdleFields(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"texts": `{"prompt":"hi","other":"x"}`, "ids": `{"input_tokens":9,"hash_ids":[1,2],"time":1}`,
+		"checks": `{"prompt":"hi","answer":"yes","model":"m"}`, "texts": `{"prompt":"hi","other":"x"}`, "ids": `{"input_tokens":9,"hash_ids":[1,2],"time":1}`,
 		"turns": `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}],"session":"s"}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(text+"\n"), 0o600); err != nil {
@@ -518,13 +518,15 @@ func TestIdleFields(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"file: texts.jsonl\nblock: 4":                  "block: no record",
-		"file: texts.jsonl\ntime_in: us":               "time_in: no record",
-		"file: texts.jsonl\nsessions: true":            "sessions: no record",
-		"file: texts.jsonl\nturns: 2":                  "turns: no record",
-		"file: texts.jsonl\ncorpus: code":              "corpus: the prompts",
-		"file: texts.jsonl\ncache_bust: run":           "cache_bust: run makes",
-		"file: texts.jsonl\ncolumns: {output: tokens}": "columns.output: nothing",
+		"file: texts.jsonl\nblock: 4":                                                            "block: no record",
+		"file: texts.jsonl\ntime_in: us":                                                         "time_in: no record",
+		"file: texts.jsonl\nsessions: true":                                                      "sessions: no record",
+		"file: texts.jsonl\nturns: 2":                                                            "turns: no record",
+		"file: texts.jsonl\ncorpus: code":                                                        "corpus: the prompts",
+		"file: texts.jsonl\ncache_bust: run":                                                     "cache_bust: run makes",
+		"file: texts.jsonl\ncolumns: {output: tokens}":                                           "columns.output: nothing",
+		"file: checks.jsonl\ncolumns: {answer: none, model: none}":                               "", // they switch the checks and the models off
+		"file: texts.jsonl\ncolumns: {answer: none}":                                             "columns.answer: nothing",
 		"mix: [{name: a, share: 1, input: 3}, {name: b, share: 1, file: texts.jsonl, block: 4}]": "block: no record",
 		"file: texts.jsonl\ncolumns: {prompt: other}\ncache_bust: request":                       "",
 		"file: ids.jsonl\nblock: 4\ntime_in: us\ncorpus: code\ncache_bust: run":                  "",

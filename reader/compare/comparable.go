@@ -124,17 +124,20 @@ func reasons(a, b *Facts) []Reason {
 	differ("tokenizer", Warn, tokenizerOf(a), tokenizerOf(b), "tokens are counted by different tokenizers (%s and %s): figures per token are not compared")
 	differ("evidence", Warn, string(a.Evidence), string(b.Evidence), "not as much is known of both: %s and %s")
 	differ("clock", Warn, string(a.Clock), string(b.Clock), "arrivals were stamped by different clocks (%s and %s), some 0.05 ms apart")
-	if a.Tags["imported"] == "" && b.Tags["imported"] == "" { // other tools' files don't tell how answers were asked for
-		of := func(yes bool, is, isNot string) string {
-			if yes {
-				return is
-			}
-			return isNot
+	of := func(yes bool, is, isNot string) string {
+		if yes {
+			return is
 		}
-		wa, wb := a.Workload, b.Workload
-		differ("streams", Warn, of(wa.NoStream, "whole", "streamed"), of(wb.NoStream, "whole", "streamed"), "the answers of one side were asked for whole: %s and %s")
-		differ("connections", Warn, a.Load.Connections(), b.Load.Connections(), "%s and %s: opening one is part of the time to the first token")
+		return isNot
+	}
+	wa, wb := a.Workload, b.Workload
+	wholeA, told := wa.NoStream.Get()
+	if wholeB, too := wb.NoStream.Get(); told && too {
+		differ("streams", Warn, of(wholeA, "whole", "streamed"), of(wholeB, "whole", "streamed"), "the answers of one side were asked for whole: %s and %s")
 		differ("parameters", Warn, typeset.Short(cmp.Or(wa.Parameters, "none"), 200), typeset.Short(cmp.Or(wb.Parameters, "none"), 200), "the requests had other further fields: %s and %s")
+	}
+	if a.Tags["imported"] == "" && b.Tags["imported"] == "" { // other tools' files don't tell these
+		differ("connections", Warn, a.Load.Connections(), b.Load.Connections(), "%s and %s: opening one is part of the time to the first token")
 		differ("ignore_eos", Note, of(wa.OutputIsCap, "where they end", "at the asked length"), of(wb.OutputIsCap, "where they end", "at the asked length"), "the answers were asked to end elsewhere: %s and %s")
 	}
 	list = append(list, shareReasons(a, b)...)
@@ -207,10 +210,14 @@ func loadsDiffer(a, b *Facts) (differ, vague bool) {
 	}
 	differ = a.Load.Kind != b.Load.Kind
 	pa, pb := a.Load.Parts(), b.Load.Parts()
+	untold := func(f *Facts, i int) bool {
+		const shape, part = 3, 5 // places of Parts, which runs have kept for as long as no_stream
+		return f.Tags["imported"] != "" || !f.Workload.NoStream.OK() && (i == shape || i == part)
+	}
 	for i := range pa {
 		switch {
 		case pa[i] == pb[i]:
-		case pa[i] == "" && a.Tags["imported"] != "", pb[i] == "" && b.Tags["imported"] != "":
+		case pa[i] == "" && untold(a, i), pb[i] == "" && untold(b, i):
 			vague = true
 		default:
 			differ = true

@@ -198,6 +198,37 @@ func TestUsersAndRetriesThatAreNotKnown(t *testing.T) {
 	}
 }
 
+// A run from before these were kept doesn't tell them: its null is no load of another shape,
+// no other parameters and no stream.
+func TestARunFromBefore(t *testing.T) {
+	gamma := run.Load{Kind: "open", RatePerS: timeline.Some(40.0), Arrival: "gamma"}
+	trace := run.Load{Kind: "open", Arrival: "trace", Speed: timeline.Some(1.0)}
+	shaped, part := gamma, trace
+	shaped.Burstiness, part.FromS, part.ToS = timeline.Some(1.0), timeline.Some(0.03), timeline.Some(0.18)
+	now := run.Workload{NoStream: timeline.Some(true), Parameters: `{"temperature":0.5}`}
+	streams := run.Workload{NoStream: timeline.Some(false)}
+	for _, c := range []struct {
+		a, b Facts
+		want []Gravity
+	}{
+		{Facts{Load: gamma}, Facts{Load: shaped, Workload: now}, []Gravity{Warn}},
+		{Facts{Load: trace}, Facts{Load: part, Workload: now}, []Gravity{Warn}},
+		{Facts{Load: trace}, Facts{Load: trace, Workload: now}, nil},
+		{Facts{Load: gamma}, Facts{Load: trace, Workload: now}, []Gravity{Refuse}},
+		{Facts{Load: trace, Workload: streams}, Facts{Load: part, Workload: streams}, []Gravity{Refuse}},
+	} {
+		for _, pair := range [][2]*Facts{{&c.a, &c.b}, {&c.b, &c.a}} {
+			var got []Gravity
+			for _, r := range reasons(pair[0], pair[1]) {
+				got = append(got, r.Level)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s and %s: %v, want %v", pair[0].Load.Words(), pair[1].Load.Words(), got, c.want)
+			}
+		}
+	}
+}
+
 // Reasons against a comparison, one at a time.
 func TestComparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -221,7 +252,7 @@ func TestComparable(t *testing.T) {
 		"bursts":             {func(f *Facts) { f.Flags = map[string]int64{"coalesced_bursts": 60} }, Warn},
 		"prefix_cache":       {func(f *Facts) { f.Flags = map[string]int64{"prefix_cache_active": 30} }, Warn},
 		"failures":           {func(f *Facts) { f.Requests.Failed = 20 }, Warn},
-		"streams":            {func(f *Facts) { f.Workload.NoStream = true }, Warn},
+		"streams":            {func(f *Facts) { f.Workload.NoStream = timeline.Some(true) }, Warn},
 		"parameters":         {func(f *Facts) { f.Workload.Parameters = `{"temperature":0}` }, Warn},
 		"users":              {func(f *Facts) { f.Workload.Users = "50 % leave after 4 pieces of text" }, Refuse},
 		"connections":        {func(f *Facts) { f.Load.NoKeepAlive = true }, Warn},

@@ -31,7 +31,7 @@ func manifest(name string, i int) run.Run {
 	m := run.Run{ID: fmt.Sprintf("%s-%d", name, i), Name: name}
 	m.Target = run.Target{API: "openai-chat", Model: "m"}
 	m.Load = run.Load{Kind: "closed", Concurrency: timeline.Some(int64(1))}
-	m.Workload = run.Workload{Kind: "synthetic", InputTokens: "256", OutputTokens: "101"}
+	m.Workload = run.Workload{Kind: "synthetic", InputTokens: "256", OutputTokens: "101", NoStream: timeline.Some(false)}
 	m.Validity.Verdict = "valid"
 	m.Started = time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Hour)
 	return m

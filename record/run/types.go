@@ -209,8 +209,10 @@ type Workload struct {
 	TaskDeadlineS timeline.Opt[float64] `json:"task_deadline_s"`
 	// OutputIsCap: the asked output length is an upper limit, not a demand.
 	OutputIsCap bool `json:"output_is_cap"`
-	// NoStream: answers were asked for whole, not as streams.
-	NoStream bool `json:"no_stream"`
+	// NoStream: answers were asked for whole, not as streams; null where that is not told, as
+	// of another tool's file and of runs from before it was kept, which tell no Parameters,
+	// shape of gamma arrivals and part of a trace either.
+	NoStream timeline.Opt[bool] `json:"no_stream"`
 	// Parameters are the further fields of each request, JSON; secrets removed. Empty: none.
 	Parameters string `json:"parameters"`
 	// Users are those who hang up or read slowly, in words; "none" where nobody does, empty where it is not known.
