@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -22,9 +23,8 @@ func (c *call) barred(r *route) (what besides, ok bool) {
 	take := func(in string) func(string) {
 		return func(names string) {
 			for name := range strings.SplitSeq(names, ",") { // LiteLLM asks each of such a list
-				name = strings.TrimPrefix(strings.TrimSpace(name), "models/")
-				if !ok && name != "" && !matchesAny(r.Models, name) {
-					what, ok = besides{name, in}, true
+				if name = plainModel(name); !ok && name != "" && !matchesAny(r.Models, name) {
+					what, ok = besides{name[:min(len(name), mostShown)], in}, true
 				}
 			}
 		}
@@ -42,7 +42,7 @@ func (c *call) barred(r *route) (what besides, ok bool) {
 	}
 	for name, values := range c.in.Header {
 		for _, v := range values {
-			if namesModel(name) {
+			if namesModel(name) && !strings.HasPrefix(name, "Sec-") { // those are of browsers: Sec-CH-UA-Model
 				take("header " + name)(v)
 			} else if v = strings.TrimSpace(v); strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") { // a gateway's settings
 				eachModel([]byte(v), span{0, len(v)}, ofNone, 0, take("header "+name))
@@ -61,24 +61,74 @@ func (c *call) barred(r *route) (what besides, ok bool) {
 	return what, ok
 }
 
+// mostShown is how much of such a name is told to its client, in bytes.
+const mostShown = 100
+
+// plainModel is a model's name without what Google's clients may put before it.
+func plainModel(name string) string {
+	name = strings.TrimSpace(name)
+	if strings.HasPrefix(name, "projects/") || strings.HasPrefix(name, "publishers/") {
+		name = name[max(strings.LastIndex(name, "/models/"), 0):]
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, "/"), "models/")
+}
+
 // namesModel reports whether a member, a header or a parameter of this name says which
 // model is to answer, or to answer where that fails: OpenRouter's models, LiteLLM's
 // fallbacks, watsonx' model_id, the header of a deployment at Azure's machine learning or
 // of a part of an endpoint at SageMaker.
 func namesModel(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	for _, end := range []string{"model", "models", "modelid", "modelids", "modelname", "modelnames", "modeldeployment", "fallback", "fallbacks", "inferencecomponent", "targetvariant"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	word := wordOf([]byte(name))
+	return word.model()
 }
 
-// said are members in which nobody names a model that is to answer: what the model reads,
-// forms of answers, and notes of the client's own.
-var said = []string{"messages", "message", "input", "inputs", "prompt", "prompts", "content", "contents", "system", "systeminstruction", "system_instruction", "instructions",
-	"documents", "texts", "stop", "properties", "schema", "metadata", "examples", "input_examples", "example", "default", "const", "enum", "chat_template_kwargs"}
+// word is a name in small letters, without what parts its words; empty: it is too long for
+// any that matters. A body may have millions of them, so none is allocated.
+type word struct {
+	n    int
+	text [48]byte
+}
+
+func wordOf(name []byte) (w word) {
+	if len(name) > len(w.text) {
+		return w
+	}
+	for _, c := range name {
+		if c == '_' || c == '-' {
+			continue
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		w.text[w.n] = c
+		w.n++
+	}
+	return w
+}
+
+func (w *word) bytes() []byte { return w.text[:w.n] }
+
+var modelEnds = [][]byte{[]byte("model"), []byte("models"), []byte("modelid"), []byte("modelids"), []byte("modelname"), []byte("modelnames"), []byte("modeldeployment"),
+	[]byte("fallback"), []byte("fallbacks"), []byte("inferencecomponent"), []byte("targetvariant")}
+
+func (w *word) model() bool {
+	return w.n > 0 && strings.IndexByte("lsdetk", w.text[w.n-1]) >= 0 && slices.ContainsFunc(modelEnds, func(end []byte) bool { return bytes.HasSuffix(w.bytes(), end) })
+}
+
+func (w *word) fallback() bool { return bytes.Contains(w.bytes(), []byte("fallback")) }
+
+// said are members in which nobody names a model that is to answer, as wordOf writes them:
+// what the model reads, forms of answers and of tools, and notes of the client's own.
+var said = func() map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(`messages message input inputs prompt prompts content contents system systeminstruction instructions documents texts stop
+		chathistory toolresults parameters parameterdefinitions inputschema parametersjsonschema responseformat responseschema responsejsonschema format jsonschema
+		guidedjson structuredoutputs schema properties patternproperties $defs definitions dependentrequired dependentschemas dependencies
+		metadata examples inputexamples example default const enum chattemplatekwargs`) {
+		words[word] = true
+	}
+	return words
+}()
 
 // naming is what the strings of a value are.
 type naming uint8
@@ -102,8 +152,8 @@ func eachModel(data []byte, v span, as naming, nested int, take func(name string
 	ok = true
 	switch data[v.from] {
 	case '"':
-		var name string
 		if as != ofNone {
+			var name string
 			if ok = json.Unmarshal(data[v.from:v.to], &name) == nil; ok {
 				take(name)
 			}
@@ -115,13 +165,13 @@ func eachModel(data []byte, v span, as naming, nested int, take func(name string
 		return eachElement(data[:v.to], v.from, func(v span) { ok = ok && eachModel(data, v, as, nested+1, take) }) && ok
 	case '{':
 		_, err := eachMember(data[:v.to], v.from, func(key []byte, v span) {
-			name, is := strings.ToLower(string(key)), ofNone
+			name, is := wordOf(key), ofNone
 			switch {
-			case slices.Contains(said, name):
+			case said[string(name.bytes())]:
 				return
-			case strings.Contains(name, "fallback"):
+			case name.fallback():
 				is = ofFallbacks
-			case namesModel(name), as == ofFallbacks, as == inFallbacks && data[v.from] == '[':
+			case name.model(), as == ofFallbacks, as == inFallbacks && data[v.from] == '[':
 				is = ofModels
 			}
 			ok = ok && eachModel(data, v, is, nested+1, take)

@@ -73,15 +73,22 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"what a text speaks of":     {chatPath, `{"model":"mine","messages":[{"role":"user","content":"{\"model\":\"other\"}","model":"other"}]}`, "", true},
 		"a tool with a model's field": {chatPath, body(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",` +
 			`"properties":{"model":{"type":"string","enum":["other"]}},"required":["model"]}}}]`), "", true},
-		"a tool with examples":   {chatPath, body(`"tools":[{"name":"f","input_schema":{"type":"object","default":{"model":"other"}},"input_examples":[{"model":"other"}]}]`), "", true},
-		"a template's own words": {chatPath, body(`"chat_template_kwargs":{"model":"other"}`), "", true},
-		"the client's own notes": {chatPath, body(`"metadata":{"model":"other"}`), "", true},
+		"a tool with examples":      {chatPath, body(`"tools":[{"name":"f","input_schema":{"type":"object","default":{"model":"other"}},"input_examples":[{"model":"other"}]}]`), "", true},
+		"a template's own words":    {chatPath, body(`"chat_template_kwargs":{"model":"other"}`), "", true},
+		"Cohere's results of tools": {chatPath, body(`"tool_results":[{"call":{"name":"f","parameters":{"q":"x"}},"outputs":[{"model":"X1"}]}],"chat_history":[{"tool_calls":[{"name":"f","parameters":{"car_model":"X1"}}]}]`), "", true},
+		"a schema's classes":        {chatPath, body(`"tools":[{"type":"function","function":{"name":"f","parameters":{"$defs":{"Fallback":{"type":"string"}},"dependentRequired":{"model":["year"]}}}}]`), "", true},
+		"Ollama's form":             {chatPath, body(`"format":{"$defs":{"FallbackPolicy":{"type":"object"}}}`), "", true},
+		"Cohere's tools":            {chatPath, body(`"tools":[{"name":"f","parameter_definitions":{"fallback":{"description":"a city"}}}]`), "", true},
+		"in full":                   {"/v1/projects/p/locations/l/publishers/google/models/mine:countTokens", `{"model":"projects/p/locations/l/publishers/google/models/mine","contents":[]}`, "", true},
+		"in full, another":          {chatPath, body(`"models":["projects/p/locations/l/publishers/google/models/other"]`), "", false},
+		"the client's own notes":    {chatPath, body(`"metadata":{"model":"other"}`), "", true},
 		// What stands beside them.
 		"LiteLLM's query":     {chatPath + "?model=other", mine, "", false},
 		"a query of mine":     {chatPath + "?model=mine&api-version=2024-10-21", mine, "", true},
 		"Azure's header":      {chatPath, mine, "azureml-model-deployment: other", false},
 		"SageMaker's header":  {chatPath, mine, "x-amzn-sagemaker-target-model: other", false},
 		"a gateway's setting": {chatPath, mine, `x-portkey-config: {"targets":[{"override_params":{"model":"other"}}]}`, false},
+		"a browser's device":  {chatPath, mine, `sec-ch-ua-model: "Pixel 7"`, true},
 		"another setting":     {chatPath, mine, `x-portkey-config: {"retry":{"attempts":2}}`, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -126,4 +133,20 @@ func TestVersionsOfPaths(t *testing.T) {
 	for word, is := range map[string]bool{"v1": true, "v4.1": true, "v1beta": true, "v1beta1": true, "v2alpha": true, "v": false, "v1-large": false, "vicuna": false, "vbeta": false, "1": false} {
 		want(t, word, isVersion(word), is)
 	}
+}
+
+// Names of members are looked at without an allocation each: a body may have millions. What
+// a client is told of a name is short.
+func TestManyMembers(t *testing.T) {
+	data := []byte(`{"model":"mine","a":{` + strings.Repeat(`"abcd":1,"Some_Other-Name":"x",`, 10_000) + `"z":1}}`)
+	if n := testing.AllocsPerRun(5, func() { eachModel(data, span{0, len(data)}, ofNone, 0, func(string) {}) }); n > 20 {
+		t.Errorf("%v allocations", n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) { c.Routes[0].Models = []string{"mine"} })
+		got := h.talk(post(chatPath, `{"model":"mine","models":["`+strings.Repeat("long", 100_000)+`"]}`), 0)
+		if want(t, "status", got.StatusCode, 404); len(got.body) > 1000 {
+			t.Errorf("%d bytes of an answer", len(got.body))
+		}
+	})
 }
