@@ -37,7 +37,8 @@ func (c *benchCmd) whenFields(w *workload.When) []whenField {
 // when takes the load from the workload where no flag says otherwise.
 func (c *benchCmd) when(p *bench.Plan, l *workload.Loaded, check *checker) {
 	w := &l.Spec.When
-	loadGiven := p.Rate != 0 || p.Concurrency != 0 && c.Rate == "" || len(p.Stages) > 0
+	loadGiven := p.Rate != 0 || p.Concurrency != 0 && c.Rate == "" || len(p.Stages) > 0 ||
+		c.searchesRate && !byItsTimes(l) // a trace is refused there
 	var aside []string // what the flags replace though none of them has its name
 	if loadGiven {
 		aside = c.besides(p, w)
@@ -80,7 +81,7 @@ func (c *benchCmd) when(p *bench.Plan, l *workload.Loaded, check *checker) {
 // its users are, where the flags' are of that kind, and its cap. It returns the others.
 func (c *benchCmd) besides(p *bench.Plan, w *workload.When) (aside []string) {
 	aside = []string{"rate", "stages", "closed", "trace", "concurrency"}
-	if open := p.Rate != 0 || len(p.Stages) > 0 && !p.StagesClosed; !open {
+	if open := c.searchesRate || p.Rate != 0 || len(p.Stages) > 0 && !p.StagesClosed; !open {
 		if c.Pace == "" {
 			p.Pace = w.Pace
 		}

@@ -42,7 +42,12 @@ var formats = []format{
 // with the ids of their blocks are Mooncake's with and without times, as for AIPerf and in
 // NVIDIA Dynamo's recipes.
 func fitsMooncake(names []string) bool {
-	return sessions.Has("input_length", "hash_ids")(names) || (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
+	return sessions.Has("input_length", "hash_ids")(names) || dated(names) && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
+}
+
+// dated reports whether a time or a session is among the columns.
+func dated(names []string) bool {
+	return hasAny("timestamp", "session_id")(names) || timeColumn(names) != ""
 }
 
 // fitsAIPerf: AIPerf's own records of one turn. A column that we read and AIPerf does not,

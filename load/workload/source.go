@@ -78,6 +78,9 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	s.block = cmp.Or(block, s.format.block)
 	s.unsent = unsentOf(s.format.name)
 	e, err := s.entry(0)
+	if err != nil && block == 0 && s.format.name == "mooncake" && (name == "" || name == "auto") && !dated(first.Names()) {
+		return openSource(file, "jsonl", unit, block, columns, modelless) // the ids are of other blocks than Mooncake's
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -505,6 +505,14 @@ func TestMooncakeWithoutTimes(t *testing.T) {
 	}
 }
 
+// Ids of other blocks than Mooncake's are no form of its, where nothing else says so.
+func TestLengthsWithIdsOfOtherBlocks(t *testing.T) {
+	l, err := loadText(t, "x.jsonl", `{"input_length":40,"output_length":3,"hash_ids":[1,2,3]}`+"\n")
+	if err != nil || l.Info().Kind != "jsonl" || !strings.Contains(strings.Join(l.Remarks(), "\n"), "hash_ids (which need block)") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
 // Fields that have nothing to act on are named, each with the reason; those that have
 // something are not.
 func TestIdleFields(t *testing.T) {
