@@ -178,7 +178,7 @@ func (s *scan) isPart() bool {
 		case string(name) == "refusal":
 			refusal = true
 		default:
-			thought = thought || string(name) == "summary" || isReasoning(name)
+			thought = thought || string(name) == "summary" || isReasoning(name) || string(name) == "content" && s.Peek() == '['
 			media = media || string(name) == "source" || isMedia(name)
 		}
 	}
@@ -212,6 +212,8 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 			c.summary(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 		default:
 			switch {
+			case kind == timeline.Reasoning && string(name) == "content":
+				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 			case isMedia(name):
 				d.media(ch)
 			case isReasoning(name):

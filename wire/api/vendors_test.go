@@ -241,6 +241,7 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"Mistral", []string{delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"th"}],"closed":true}]`)}, "reasoning", "|th"},
 		{"Databricks: a summary within a part", []string{delta(`"role":"assistant","content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"th","signature":""}]}]`), delta(`"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"","signature":"EqQBCg"}]}]`), content("a")}, "reasoning empty text", "a|th"},
 		{"a summary before its type", []string{delta(`"content":[{"summary":["t",{"text":"h"}],"type":"reasoning"},{"type":"text","text":"a"}]`)}, "text", "a|th"},
+		{"a part with parts of its own, alone and in a list", []string{delta(`"content":{"type":"reasoning","content":[{"type":"text","text":"t"}]}`), delta(`"content":[{"type":"reasoning","content":[{"type":"text","text":"h"}]}]`)}, "reasoning reasoning", "|th"},
 		{"a part that says what it is", []string{delta(`"content":[{"type":"reasoning","text":"th"},{"type":"text","text":""}]`)}, "reasoning", "|th"},
 		{"Perplexity", []string{delta(`"content":"","reasoning_steps":[{"thought":"th","type":"web_search"}]`)}, "reasoning", "|th"},
 		{"Google: content that is thought", []string{delta(`"content":"th","extra_content":{"google":{"thought":true}}`), content("a")}, "reasoning text", "a|th"},
