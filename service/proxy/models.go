@@ -52,7 +52,7 @@ func (c *call) barred(r *route) (what besides, ok bool) {
 	if c.in.URL.RawQuery != "" {
 		for name, values := range c.in.URL.Query() {
 			for _, v := range values {
-				if namesModel(name) || strings.EqualFold(name, "deployment") {
+				if namesModel(name) {
 					take("query")(v)
 				}
 			}
@@ -75,7 +75,7 @@ func plainModel(name string) string {
 
 // namesModel reports whether a member, a header or a parameter of this name says which
 // model is to answer, or to answer where that fails: OpenRouter's models, LiteLLM's
-// fallbacks, watsonx' model_id, the header of a deployment at Azure's machine learning or
+// fallbacks and deployment_id, watsonx' model_id, the header of a deployment at Azure's machine learning or
 // of a part of an endpoint at SageMaker.
 func namesModel(name string) bool {
 	word := wordOf([]byte(name))
@@ -108,7 +108,7 @@ func wordOf(name []byte) (w word) {
 
 func (w *word) bytes() []byte { return w.text[:w.n] }
 
-var modelEnds = [][]byte{[]byte("model"), []byte("models"), []byte("modelid"), []byte("modelids"), []byte("modelname"), []byte("modelnames"), []byte("modeldeployment"),
+var modelEnds = [][]byte{[]byte("model"), []byte("models"), []byte("modelid"), []byte("modelids"), []byte("modelname"), []byte("modelnames"), []byte("deployment"), []byte("deploymentid"),
 	[]byte("fallback"), []byte("fallbacks"), []byte("inferencecomponent"), []byte("targetvariant")}
 
 func (w *word) model() bool {
@@ -221,7 +221,8 @@ var plainWords = sync.OnceValue(func() map[string]bool {
 
 // valued are words of paths before a name that is no model's.
 var valued = []string{"projects", "locations", "accounts", "publishers", "regions", "region", "workspaces", "organizations", "orgs", "tenants",
-	"threads", "assistants", "responses", "conversations", "batches", "files", "uploads", "jobs", "sessions", "runs"}
+	"threads", "assistants", "responses", "conversations", "batches", "files", "uploads", "jobs", "sessions", "runs",
+	"vector_stores", "containers", "evals", "skills", "cachedcontents", "filesearchstores", "fine-tunes", "prompts", "collections", "datasets", "voices", "slots"}
 
 // modelled are those before a model's name that may end a path.
 var modelled = []string{"model", "models", "tunedmodels", "engines", "deployments", "endpoints", "serving-endpoints", "run", "upstream"}

@@ -54,6 +54,10 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"what is done, unknown":            {"/v1/rerank", mine, "", true},
 		"an answer's id":                   {"/v1/responses/resp_1/cancel", mine, "", true},
 		"a thread's id":                    {"/v1/threads/thread_1/messages", mine, "", true},
+		"a store's id":                     {"/v1/vector_stores/vs_1/files", mine, "", true},
+		"a store that is searched":         {"/v1/vector_stores/vs_1/search", mine, "", true},
+		"a container's id":                 {"/v1/containers/c_1/files", mine, "", true},
+		"an evaluation's id":               {"/v1/evals/e_1/runs", mine, "", true},
 		// What the body names.
 		"OpenRouter's models":       {chatPath, body(`"models":["other"],"route":"fallback"`), "", false},
 		"OpenRouter's models, mine": {chatPath, body(`"models":["mine","mine-2"]`), "", true},
@@ -65,6 +69,7 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"of mine only":              {chatPath, body(`"fallbacks":[{"model":"mine","max_tokens":5},{"mine":["mine-2"]}]`), "", true},
 		"Vercel's":                  {chatPath, body(`"providerOptions":{"gateway":{"models":["other"]}}`), "", false},
 		"a tool's model":            {chatPath, body(`"tools":[{"type":"advisor_20260301","name":"advisor","model":"other"}]`), "", false},
+		"LiteLLM's deployment":      {chatPath, body(`"deployment_id":"other"`), "", false},
 		"watsonx":                   {chatPath, body(`"model_id":"other"`), "", false},
 		"a list in one text":        {chatPath, `{"model":"mine, other","messages":[]}`, "", false},
 		"too deep":                  {chatPath, body(`"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40)), "", false},
@@ -85,6 +90,7 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		// What stands beside them.
 		"LiteLLM's query":     {chatPath + "?model=other", mine, "", false},
 		"a query of mine":     {chatPath + "?model=mine&api-version=2024-10-21", mine, "", true},
+		"Azure's query":       {chatPath + "?deployment=other", mine, "", false},
 		"Azure's header":      {chatPath, mine, "azureml-model-deployment: other", false},
 		"SageMaker's header":  {chatPath, mine, "x-amzn-sagemaker-target-model: other", false},
 		"a gateway's setting": {chatPath, mine, `x-portkey-config: {"targets":[{"override_params":{"model":"other"}}]}`, false},
