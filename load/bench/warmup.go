@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -182,7 +181,9 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Hint = "check --api-key-env or --api-key-file"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		e.Hint = cmp.Or(r.otherAPI(), r.elsewhere())
+		if e.Hint = r.otherAPI(); e.Hint == "" && !strings.Contains(strings.ToLower(e.What), "model") { // else the path was found
+			e.Hint = r.elsewhere()
+		}
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		if strings.Contains(e.What, "stream_options") {
 			e.Hint = `the server knows no stream_options: leave them out with --parameters '{"stream_options": null}', and give its --tokenizer to count tokens`

@@ -30,7 +30,7 @@ func (u *Unread) Add(kind, name string) {
 	}
 	show := []byte(name)
 	for i, c := range show {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '-' && c <= '9' || c == '_' || c == '$') {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '-' && c <= '9' || c == '_' || c == '$' || c == '*') {
 			show[i] = '?'
 		}
 	}

@@ -421,7 +421,7 @@ func (c *call) begin() {
 		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
 		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says
 	}
-	c.meter = newMeter(p.clk, tl, c.api, api.StreamOptions{MaxEvent: p.cfg.MaxEvent, Room: p.cfg.Replies, AllowEmpty: c.asked.noAnswer(c.api)})
+	c.meter = newMeter(p.clk, tl, c.api, api.StreamOptions{MaxEvent: p.cfg.MaxEvent, Room: p.cfg.Replies, AllowEmpty: c.asked.noAnswer(c.api), Hide: c.hide})
 	c.meter.crashed = func(what any, stack []byte) {
 		p.log.Error("measuring failed; the reply goes on unmeasured", "panic", c.hide(fmt.Sprint(what)), "stack", string(stack))
 	}

@@ -33,6 +33,10 @@ type StreamOptions struct {
 	MaxEvent   int  // bytes; 0 means wire's default cap of 16 MiB, for pictures 128 MiB
 	AllowEmpty bool // an empty answer is not a failure
 	Room       *Room
+	// Hide removes secrets from a name that the server chose. It has to come before the
+	// name is cut and made fit to be shown, where it would not be known any more. Nil: there
+	// are none.
+	Hide func(string) string
 }
 
 // Stream fills a timeline from one response: head, body bytes as they came,

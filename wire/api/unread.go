@@ -235,7 +235,11 @@ func (s *Stream) tellUnread(ended bool) {
 			}
 			s.tl.Flags |= timeline.UnreadText
 		}
-		names.Add(n.of, strings.TrimPrefix(n.place+"."+n.name, "."))
+		place, name := n.place, n.name
+		if s.opts.Hide != nil { // each by itself: the beginning of a secret is known at an end
+			place, name = s.opts.Hide(place), s.opts.Hide(name)
+		}
+		names.Add(n.of, strings.TrimPrefix(place+"."+name, "."))
 	}
 	s.tl.Unread = names
 }

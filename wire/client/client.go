@@ -139,6 +139,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c.redact = cfg.Redactor()
+	c.cfg.Stream.Hide = c.redact.String
 	if t.tls {
 		c.tls = tlsConfig(cfg.TLS, t.name)
 	}

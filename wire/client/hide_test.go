@@ -38,3 +38,38 @@ func TestRecordsKeepSecrets(t *testing.T) {
 		t.Errorf("%s", all)
 	}
 }
+
+// Nor does a key that the server makes a name of what nobody reads, though such names are
+// cut and lose their unusual letters.
+func TestNamesOfTheUnreadKeepSecrets(t *testing.T) {
+	for _, key := range []string{"Ab+Cd/Ef=gh12xyz==", "key~0123456789@abcdef", strings.Repeat("0f9", 40), strings.Repeat("q", 60) + "0f90f90f90f90f90f90f9"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":"c","%[1]s":"so it is","in":{"%[1]s":"so it is"}},"finish_reason":"no key %[1]s"}]}`+"\n\n", key)
+			fmt.Fprintf(w, `data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":9,"token%[1]s":7}}`+"\n\n", key)
+			io.WriteString(w, "data: [DONE]\n\n")
+		}))
+		c, err := New(Config{BaseURL: srv.URL, API: api.OpenAIChat, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl := timeline.New()
+		c.Do(context.Background(), &api.Request{Model: "m", Stream: true}, tl)
+		c.Close()
+		srv.Close()
+		if !strings.Contains(string(tl.Unread), "text:delta.***") || !strings.Contains(string(tl.Unread), "finish:no?key?***") {
+			t.Errorf("%s: unread %q", key, tl.Unread)
+		}
+		letters := func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return -1
+		}
+		for at, plain := 0, strings.Map(letters, key); at+6 <= len(plain); at++ {
+			if shown := strings.Map(letters, fmt.Sprintf("%+v", *tl)); strings.Contains(shown, plain[at:at+6]) {
+				t.Errorf("%s: %s is shown in %q", key, plain[at:at+6], tl.Unread)
+			}
+		}
+	}
+}
