@@ -142,11 +142,20 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if !byItsTimes(l) {
 		return
 	}
-	p.Trace = &schedule.Trace{Times: l.Times}
-	if t := w.Trace; t != nil {
-		p.Trace.Speed, p.Trace.From, p.Trace.To = t.Speed, t.From, t.To
-	}
+	t := traceOf(l)
+	t.Requests, t.Duration = 0, 0 // the plan has them, and flags go before them
+	p.Trace = &t
 	if c.Speedup != "" {
 		p.Trace.Speed = check.number("--speedup", c.Speedup, "10")
 	}
+}
+
+// traceOf is what a workload that is played by its times plays.
+func traceOf(l *workload.Loaded) schedule.Trace {
+	w := &l.Spec.When
+	t := schedule.Trace{Times: l.Times, Requests: int64(w.Requests), Duration: w.Duration}
+	if w.Trace != nil {
+		t.Speed, t.From, t.To = w.Trace.Speed, w.Trace.From, w.Trace.To
+	}
+	return t
 }

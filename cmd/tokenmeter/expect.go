@@ -85,12 +85,23 @@ func (c *benchCmd) before(a *app, p *bench.Plan) {
 			n = min(n, have)
 		}
 	}
-	d, err := workload.Describe(work, n)
+	first, played := int64(0), int64(0)
+	if p.Trace != nil {
+		t := *p.Trace
+		t.Requests, t.Duration = int64(p.Requests), p.Duration
+		if first, played, _, err = t.Preview(0); err != nil || played == 0 {
+			return
+		}
+		n = min(n, played)
+	}
+	d, err := workload.Describe(work, first, n)
 	if err != nil {
 		return
 	}
 	requests, duration := int64(p.Requests), p.Duration
-	if requests == 0 && p.Rate > 0 {
+	if p.Trace != nil && requests == 0 {
+		requests = played * d.Requests / max(d.Items, 1)
+	} else if requests == 0 && p.Rate > 0 {
 		requests = int64(p.Rate * duration.Seconds())
 	}
 	a.note("expected cost: %s", costWords(expected(p.Pricing, p.Model, &d, requests, duration), &d))

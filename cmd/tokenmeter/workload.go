@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -74,21 +75,20 @@ func (c *workloadShowCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	defer l.Close()
-	n := c.Items
-	if len, err := l.Len(); err != nil {
+	first, n, at, err := arrivalsOf(l, c.Seed, c.Items)
+	if err != nil {
 		return &usageError{err}
-	} else if len > 0 {
-		n = min(n, len)
 	}
-	d, err := workload.Describe(l, n)
+	d, err := workload.Describe(l, first, min(c.Items, n))
 	if err != nil {
 		return &usageError{err}
 	}
 	s := shown{Description: d}
-	if s.Arrivals, err = arrivalsOf(l, c.Seed, n); err != nil {
-		return &usageError{err}
+	if at != nil {
+		arrivals := workload.DispersionOf(at)
+		s.Arrivals = &arrivals
 	}
-	s.Cost = expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration)
+	s.Cost = expected(prices, c.Model, &d, planned(l, &d, n), l.Spec.When.Duration)
 	s.LeftOut, s.Notes = l.LeftOut(), l.Remarks()
 	if c.Format == "json" {
 		return typeset.JSON(a.stdout, s)
@@ -100,43 +100,37 @@ func (c *workloadShowCmd) Run(a *app) error {
 	return a.print(b.String())
 }
 
-// arrivalsOf looks at when the first items are due; nil for a closed loop.
-func arrivalsOf(l *workload.Loaded, seed uint64, n int64) (*workload.Dispersion, error) {
-	w := &l.Spec.When
-	var at []time.Duration
-	switch {
-	case byItsTimes(l):
-		for t, err := range l.Times() {
-			if err != nil {
-				return nil, err
-			}
-			if k := len(at); k > 0 && t < at[k-1] {
-				return nil, fmt.Errorf("record %d of the trace is due %v before the one in front of it: sort the file by time", k+1, at[k-1]-t)
-			}
-			if at = append(at, t); int64(len(at)) >= n {
-				break
-			}
+// arrivalsOf looks at what is sent: the first item, how many there are (most where they
+// have no end), and when the first of them are due; nil for a closed loop.
+func arrivalsOf(l *workload.Loaded, seed uint64, most int64) (first, n int64, at []time.Duration, err error) {
+	if byItsTimes(l) {
+		if first, n, at, err = traceOf(l).Preview(most); err == nil && n == 0 {
+			err = errors.New("no record of the file is due in the part of the trace that is played")
 		}
-	case w.Rate > 0 || w.Stages != "" && !w.Closed:
-		o := schedule.Open{Rate: w.Rate, Arrival: w.Arrival, Burstiness: w.Burstiness, Seed: seed, Requests: n}
-		if w.Stages != "" {
-			stages, err := schedule.ParseStages(w.Stages)
-			if err != nil {
-				return nil, err
-			}
-			o.Stages = stages
-		}
-		if err := o.Check(); err != nil {
-			return nil, err
-		}
-		for x := range o.Arrivals(schedule.Share{}) {
-			at = append(at, x.At)
-		}
-	default:
-		return nil, nil
+		return first, n, at, err
 	}
-	d := workload.DispersionOf(at)
-	return &d, nil
+	if n, err = l.Len(); err != nil {
+		return 0, 0, nil, err
+	} else if n == 0 {
+		n = most
+	}
+	w := &l.Spec.When
+	if w.Rate == 0 && (w.Stages == "" || w.Closed) {
+		return 0, n, nil, nil
+	}
+	o := schedule.Open{Rate: w.Rate, Arrival: w.Arrival, Burstiness: w.Burstiness, Seed: seed, Requests: min(most, n)}
+	if w.Stages != "" {
+		if o.Stages, err = schedule.ParseStages(w.Stages); err != nil {
+			return 0, 0, nil, err
+		}
+	}
+	if err := o.Check(); err != nil {
+		return 0, 0, nil, err
+	}
+	for x := range o.Arrivals(schedule.Share{}) {
+		at = append(at, x.At)
+	}
+	return 0, n, at, nil
 }
 
 func (s *shown) table(out io.Writer, l *workload.Loaded) error {
@@ -261,6 +255,12 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 			kind = "constant"
 		}
 		text := "open loop (" + kind + ")"
+		if t := w.Trace; kind == "trace" && t != nil && t.From > 0 {
+			text += " from " + t.From.String()
+		}
+		if t := w.Trace; kind == "trace" && t != nil && t.To > 0 {
+			text += " to " + t.To.String()
+		}
 		if d.RatePS > 0 { // of three arrivals or more, not all at once
 			text += fmt.Sprintf(": %s/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)", metric.Significant(d.RatePS, 3), d.GapCV, d.Index)
 		}
@@ -271,6 +271,9 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 		parts = append(parts, "closed loop of "+typeset.Plural(int64(w.Concurrency), "stream"))
 	default:
 		parts = append(parts, "as the flags of bench say")
+	}
+	if w.Pace > 0 && d == nil {
+		parts = append(parts, "at least "+w.Pace.String()+" between a user's requests")
 	}
 	if w.Requests > 0 {
 		parts = append(parts, typeset.Things(int64(w.Requests), "request"))
@@ -289,17 +292,19 @@ type workloadValidateCmd struct {
 	sharedFlags `embed:""`
 }
 
-// planned is how many requests a workload sends where its file bounds them: it
-// says so, or has so many records; 0: not known.
-func planned(l *workload.Loaded, d *workload.Description) int64 {
+// planned is how many requests a workload sends where its file bounds them: it says so, or
+// its trace plays so many items; 0: not known.
+func planned(l *workload.Loaded, d *workload.Description, items int64) int64 {
 	each := float64(d.Requests) / float64(max(d.Items, 1))
-	if n := l.Spec.When.Requests; n > 0 {
-		return int64(n)
-	}
-	if n, err := l.Len(); err == nil && n > 0 && l.Timed {
-		return int64(float64(n) * each)
-	}
-	if w := &l.Spec.When; w.Rate > 0 && w.Duration > 0 {
+	w, played := &l.Spec.When, int64(float64(items)*each)
+	switch {
+	case byItsTimes(l) && w.Requests > 0:
+		return min(int64(w.Requests), played)
+	case byItsTimes(l):
+		return played
+	case w.Requests > 0:
+		return int64(w.Requests)
+	case w.Rate > 0 && w.Duration > 0:
 		return int64(w.Rate * w.Duration.Seconds() * each)
 	}
 	return 0
@@ -323,7 +328,8 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	if err := check.err(); err != nil {
 		return err
 	}
-	if _, err := arrivalsOf(l, 0, 1); err != nil {
+	first, items, _, err := arrivalsOf(l, 0, 100)
+	if err != nil {
 		return &usageError{err}
 	}
 	n, err := l.Len()
@@ -334,7 +340,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	}
 	var d workload.Description
 	if err == nil {
-		d, err = workload.Describe(l, 100)
+		d, err = workload.Describe(l, first, min(100, items))
 	}
 	if err != nil {
 		return &usageError{err}
@@ -342,11 +348,14 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	words := fmt.Sprintf("%s is good", c.Name)
 	if n > 0 {
 		words += fmt.Sprintf(": %s (%s)", typeset.Things(n, "record"), l.Info().Kind)
+		if byItsTimes(l) && items < n {
+			words += fmt.Sprintf(", of which %s are played", typeset.Exact(items))
+		}
 	}
 	if left := l.LeftOut(); left != "" {
 		words += "; left out: " + left
 	}
-	if e := expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration); e != nil {
+	if e := expected(prices, c.Model, &d, planned(l, &d, items), l.Spec.When.Duration); e != nil {
 		words += "; cost: " + costWords(e, &d)
 	}
 	_, err = fmt.Fprintln(a.stdout, words)

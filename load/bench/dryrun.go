@@ -24,7 +24,15 @@ func DryRun(plan Plan) (string, error) {
 		return "", &UsageError{err}
 	}
 	defer cl.Close()
-	item := work.Item(0)
+	first := int64(0)
+	if plan.Trace != nil {
+		t := plan.trace()
+		t.Requests = 1
+		if first, _, _, err = t.Preview(0); err != nil {
+			return "", &UsageError{err}
+		}
+	}
+	item := work.Item(first)
 	req := api.Request{
 		Model: cmp.Or(item.Model, plan.Model), Messages: item.Conversation(0, nil), MaxTokens: item.MaxTokens,
 		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS && item.MaxTokens.OK(), Extra: plan.extra(&item.Step),

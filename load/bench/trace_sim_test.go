@@ -104,7 +104,7 @@ func TestMooncakeTraceMeetsThePrefixCache(t *testing.T) {
 	if run.Requests.ByClass[timeline.OK] != n || math.Abs(hit-implied) > 0.01 {
 		t.Errorf("%d of %d; %.4f of the input came from the cache, the trace implies %.4f", run.Requests.OK, n, hit, implied)
 	}
-	d, err := workload.Describe(work, n)
+	d, err := workload.Describe(work, 0, n)
 	if err != nil || math.Abs(d.PrefixReuse-implied) > 0.02 {
 		t.Errorf("show says %.4f, %v", d.PrefixReuse, err)
 	}

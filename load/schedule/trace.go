@@ -76,6 +76,24 @@ func (t Trace) Arrivals(share Share) iter.Seq[Arrival] {
 	}
 }
 
+// Preview reads what is played and measured: its first record, how many there are, and when
+// the first of them, most at most, are due. The error is why the times can't be read.
+func (t Trace) Preview(most int64) (first, n int64, at []time.Duration, err error) {
+	if err := t.Check(); err != nil {
+		return 0, 0, nil, err
+	}
+	t.Tail, t.Failed = 0, func(why error) { err = why }
+	for x := range t.Arrivals(Share{}) {
+		if n == 0 {
+			first = x.Index
+		}
+		if n++; n <= most {
+			at = append(at, x.At)
+		}
+	}
+	return first, n, at, err
+}
+
 // Verify reads the times that would be played and returns why they can't be: a
 // record that can't be read, or one that is due before the one in front of it.
 func (t Trace) Verify() (err error) {

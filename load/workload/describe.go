@@ -12,7 +12,7 @@ import (
 	"tokenmeter/wire/api"
 )
 
-// Description is what a workload will send, learnt from its first items.
+// Description is what a workload will send, learnt from some of its items.
 type Description struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
@@ -60,15 +60,15 @@ type Lengths5 struct {
 
 const reuseBlock = 64 // bytes
 
-// Describe looks at the first n items.
-func Describe(w Workload, n int64) (Description, error) {
+// Describe looks at n items from the given one on: a trace may be played in part.
+func Describe(w Workload, first, n int64) (Description, error) {
 	info := w.Info()
 	d := Description{Kind: info.Kind, Name: info.Name, Source: info.Source, ByName: map[string]int64{}}
 	var input, output, chars, turns []int64
 	blocks, prompts := map[uint64]bool{}, map[uint64]bool{}
 	var total, reused, again, bytes int64
 	for i := range n {
-		it := w.Item(i)
+		it := w.Item(first + i)
 		if it.Err != nil {
 			return d, it.Err
 		}
@@ -119,10 +119,10 @@ func Describe(w Workload, n int64) (Description, error) {
 		d.PrefixReuse = float64(reused) / float64(total)
 	}
 	if m, ok := w.(interface {
-		recorded(n int64) (*Recorded, error)
+		recorded(first, n int64) (*Recorded, error)
 	}); ok {
 		var err error
-		if d.Sessions, err = m.recorded(n); err != nil {
+		if d.Sessions, err = m.recorded(first, n); err != nil {
 			return d, err
 		}
 	}

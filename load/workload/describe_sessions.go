@@ -38,7 +38,7 @@ type AgentLine struct {
 }
 
 // recorded looks at the first n sessions; nil for a workload of others.
-func (l *Loaded) recorded(n int64) (*Recorded, error) {
+func (l *Loaded) recorded(first, n int64) (*Recorded, error) {
 	if len(l.classes) != 1 || l.classes[0].recording == nil {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (l *Loaded) recorded(n int64) (*Recorded, error) {
 	d := &Recorded{}
 	var turns, width, gaps, length []int64
 	var all, hit float64
-	for i := range min(n, r.file.Len()) {
+	for i := first; i < min(first+n, r.file.Len()); i++ {
 		s, err := r.session(i)
 		if err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (l *Loaded) recorded(n int64) (*Recorded, error) {
 		for _, a := range lines {
 			turns = append(turns, a.Turns)
 		}
-		if i == 0 {
+		if i == first {
 			d.Tree = lines
 			whole, between := s.Path()
 			d.ChainS, d.BetweenS = whole.Seconds(), between.Seconds()

@@ -204,7 +204,7 @@ func TestFewLengths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Describe(l, int64(len(c.lengths)))
+		d, err := Describe(l, 0, int64(len(c.lengths)))
 		if got := []int64{d.Output.P50, d.Output.P90, d.Output.P99}; err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -228,7 +228,7 @@ func TestCharactersOfPrompts(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		d, err := Describe(l, 1)
+		d, err := Describe(l, 0, 1)
 		if err != nil || d.Chars.N != 1 || d.Chars.Max != c.chars || d.Chars.Mean != float64(c.chars) || d.MeanBytes != c.bytes {
 			t.Errorf("%s: %+v of %v bytes, %v", name, d.Chars, d.MeanBytes, err)
 		}

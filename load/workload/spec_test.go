@@ -465,7 +465,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
 		}
-		if d, err := Describe(l, 200); err != nil || d.Items != 200 || s.About == "" || s.Workload.About == "" {
+		if d, err := Describe(l, 0, 200); err != nil || d.Items != 200 || s.About == "" || s.Workload.About == "" {
 			t.Errorf("%s: %+v, %v", s.Name, d, err)
 		}
 	}
