@@ -35,11 +35,15 @@ func (c *rerunCmd) Run(a *app) error {
 		return err
 	}
 	m := f.Run()
-	f.Close()
 	more := c.More
 	if len(more) > 0 && more[0] == "--" {
 		more = more[1:]
 	}
+	if !given(m.Command, "--model") && !given(more, "--model") && forOthers(f, m.Target.Model) {
+		a.note("requests of the run were for models that its workload or records name, and are again; the server's own model, then %s, is asked for anew", m.Target.Model)
+		m.Target.Model = "" // pinned, it would go before those of records
+	}
+	f.Close()
 	args, err := again(&m, more)
 	if err != nil {
 		return &usageError{err}
@@ -54,6 +58,20 @@ func (c *rerunCmd) Run(a *app) error {
 	}
 	a.note("tokenmeter %s", typeset.CommandLine(args))
 	return a.instead(args)
+}
+
+// forOthers reports whether any request of a run was for another model than the run's own,
+// as far as its records can be read.
+func forOthers(f *run.Folder, own string) bool {
+	for tl, err := range f.Timelines() {
+		if err != nil {
+			break
+		}
+		if tl.Model != "" && tl.Model != own {
+			return true
+		}
+	}
+	return false
 }
 
 // again is the command line, without the program's name, that repeats a run. The
