@@ -278,7 +278,29 @@ func aiperfEnd(c *call) {
 	if w, h := c.numbers("image-width-mean", "image-height-mean"); w*h > 0 {
 		c.set("images", fmt.Sprintf("%gx%g", w, h))
 	}
+	c.aiperfUnsaid(timed)
 	c.note("what is called inter_token_latency there is tpot here")
+}
+
+// aiperfUnsaid names flags that only a workload file has, where there is no file to write
+// them beside, or its times are not those that are played.
+func (c *call) aiperfUnsaid(timed bool) {
+	file := c.arg("workload") != ""
+	var unsaid []string
+	if !file || !timed {
+		unsaid = append(unsaid, "fixed-schedule-start-offset", "fixed-schedule-end-offset")
+	}
+	if !file {
+		unsaid = append(unsaid, "isl-block-size", "prompt-input-tokens-block-size")
+	}
+	if order := c.or("sequential", "dataset-sampling-strategy"); order != "sequential" && (!file || timed) {
+		unsaid = append(unsaid, "dataset-sampling-strategy")
+	}
+	for _, name := range unsaid {
+		if c.has(name) {
+			c.note("--%s: no equal here", name)
+		}
+	}
 }
 
 // aiperfPart is what a workload file says of a part of a trace, and of its blocks.
