@@ -92,7 +92,7 @@ func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
 	if salt == "" && spec.File == "" {
 		salt = newSalt()
 	}
-	l, err := workload.FromSpec(c.promptsFlag(), spec, workload.Options{Seed: p.Seed, Salt: salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer, OneModel: c.Model != ""})
+	l, err := workload.FromSpec(c.promptsFlag(), spec, workload.Options{Seed: p.Seed, Salt: salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer, OneModel: c.Model})
 	if err != nil {
 		check.add(prefixed("", err))
 		return

@@ -45,7 +45,7 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	p.CompensateTemplate = c.CompensateTemplate
 	p.Salt = c.Salt
 	p.Readers = c.readers(check)
-	opt := workload.Options{Seed: p.Seed, Salt: cmp.Or(c.Salt, newSalt()), TokenizerName: c.Tokenizer, OneModel: c.Model != "", Set: c.Set}
+	opt := workload.Options{Seed: p.Seed, Salt: cmp.Or(c.Salt, newSalt()), TokenizerName: c.Tokenizer, OneModel: c.Model, Set: c.Set}
 	name := c.Workload
 	if c.Scenario != "" {
 		s, ok := workload.FindScenario(c.Scenario)

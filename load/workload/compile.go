@@ -26,9 +26,9 @@ type Options struct {
 	TokenizerName string
 	// Strict reads files of records to their end before anything is sent.
 	Strict bool
-	// OneModel: all requests are for the run's own model. Records' own are not sent, unless
+	// OneModel is the run's own model, where all requests are for it; else empty. Records' own are not sent, unless
 	// columns says where they are.
-	OneModel bool
+	OneModel string
 	// Dir is where the files are that a specification names, which is no file itself;
 	// empty: the current folder.
 	Dir string

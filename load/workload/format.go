@@ -125,9 +125,8 @@ func fieldNames() []string {
 type reading struct {
 	columns map[string]string // what the user said
 	unit    string
-	// modelless: models that records name are not asked.
-	modelless bool
-	dates     timeline.Opt[bool] // the first record's time is a date, not a number; empty: it has none, or was not read yet
+	modelless
+	dates timeline.Opt[bool] // the first record's time is a date, not a number; empty: it has none, or was not read yet
 }
 
 // get returns the value of one of our columns.
@@ -240,8 +239,8 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 		parent, _ := row.Get("parent_chat_id")
 		e.chat, e.parent = fmt.Sprint(v), fmt.Sprint(parent)
 	}
-	if v, ok := r.get(row, "model"); ok && r.modelless {
-		e.elsewhere = true
+	if v, ok := r.get(row, "model"); ok && r.modelless.is {
+		e.elsewhere = v != r.modelless.model
 	} else if ok {
 		e.model, _ = v.(string)
 	}

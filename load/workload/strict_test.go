@@ -670,17 +670,18 @@ func TestModelsOfRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
-			one     bool
+			one     string
 			models  []ModelShare
 			columns map[string]string
 			want    string
 			told    bool
 		}{
 			{want: "other"},
-			{one: true, want: "", told: true},
+			{one: "m", want: "", told: true},
+			{one: "other", want: ""}, // which the records name too
 			{models: []ModelShare{{Name: "a", Share: 1}}, want: "a", told: true},
-			{one: true, models: []ModelShare{{Name: "a", Share: 1}}, want: "a", told: true},
-			{one: true, columns: map[string]string{"model": "model"}, want: "other"},
+			{one: "m", models: []ModelShare{{Name: "a", Share: 1}}, want: "a", told: true},
+			{one: "m", columns: map[string]string{"model": "model"}, want: "other"},
 		} {
 			if name == "batch.jsonl" && c.columns != nil {
 				continue

@@ -167,7 +167,7 @@ const mostColumns = 20
 // Remarks are what should be known of how the files are read, beside what LeftOut says.
 func (l *Loaded) Remarks() (out []string) {
 	if t := l.Spec.When.Trace; t != nil && *t == (TraceSpec{}) && !l.Timed {
-		out = append(out, "when.trace changes nothing: the file has no times that are played, and its gaps are as recorded")
+		out = append(out, "when.trace changes nothing: the file has no times that are played")
 	}
 	for i, c := range l.classes {
 		s := c.source
