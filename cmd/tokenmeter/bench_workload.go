@@ -152,7 +152,7 @@ func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *wo
 	case spec.Input == "" && spec.File == "":
 		spec.Input = "256"
 	}
-	opt.Tokenizer = findTokenizer
+	opt.Tokenizer, opt.Checks = findTokenizer, true
 	l, err := workload.FromSpec("--check", spec.WithChecks(seenFrom(opt.Dir, c.Check)), opt)
 	if err != nil {
 		check.add(prefixed("", err))

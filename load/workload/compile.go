@@ -29,6 +29,8 @@ type Options struct {
 	// OneModel is the run's own model, where all requests are for it; else empty. Records' own are not sent, unless
 	// columns says where they are.
 	OneModel string
+	// Checks: the specification is one of WithChecks, whose file was given for its answers.
+	Checks bool
 	// Dir is where the files are that a specification names, which is no file itself;
 	// empty: the current folder.
 	Dir string

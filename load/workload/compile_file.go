@@ -90,11 +90,11 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 	}
 	file, err := records.Open(name, f, info.Size(), form)
 	if err == nil {
-		models := modelless{len(k.Models) > 0 || c.opt.OneModel != "", c.opt.OneModel}
+		said := besides{len(k.Models) > 0 || c.opt.OneModel != "", c.opt.OneModel, c.opt.Checks && out.name == checkClass}
 		if len(k.Models) > 0 { // which go before it
-			models.model = ""
+			said.model = ""
 		}
-		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns, models)
+		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns, said)
 	}
 	if err == nil {
 		c.refuse(k.Turns != "" && out.source.lengths, at("turns"), "turns are cut from conversations, and the file's records are lengths: leave turns out")

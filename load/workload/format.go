@@ -125,7 +125,7 @@ func fieldNames() []string {
 type reading struct {
 	columns map[string]string // what the user said
 	unit    string
-	modelless
+	besides
 	dates timeline.Opt[bool] // the first record's time is a date, not a number; empty: it has none, or was not read yet
 }
 
@@ -239,8 +239,8 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 		parent, _ := row.Get("parent_chat_id")
 		e.chat, e.parent = fmt.Sprint(v), fmt.Sprint(parent)
 	}
-	if v, ok := r.get(row, "model"); ok && r.modelless.is {
-		e.elsewhere = v != r.modelless.model
+	if v, ok := r.get(row, "model"); ok && r.modelless {
+		e.elsewhere = v != r.model
 	} else if ok {
 		e.model, _ = v.(string)
 	}
@@ -252,8 +252,7 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 		e.extra = map[string]any{"priority": n}
 	}
 	if v, ok := r.get(row, "answer"); ok {
-		_, said := r.columns["answer"]
-		if e.unchecked = !said && (anyHolds(v) || r.lacks(row)); !e.unchecked {
+		if e.unchecked = !r.isAnswer && (anyHolds(v) || r.lacks(row)); !e.unchecked {
 			e.check, err = answerCheck(v)
 		}
 	}

@@ -118,13 +118,16 @@ func (l *Loaded) Close() {
 	}
 }
 
+// checkClass is the class of requests with known answers that is woven in.
+const checkClass = "check"
+
 // checkShare is the part of a load that are requests with known answers.
 const checkShare = 0.1
 
 // WithChecks weaves a file of requests with known answers into a specification:
 // one request in ten is of it.
 func (s Spec) WithChecks(file string) Spec {
-	known := Class{Name: "check", Content: Content{File: file, CacheBust: "off"}}
+	known := Class{Name: checkClass, Content: Content{File: file, CacheBust: "off"}}
 	if len(s.Mix) == 0 {
 		s.Mix = []Class{{Name: "load", Share: 1 - checkShare, Content: s.Content}}
 		s.Content = Content{}

@@ -57,15 +57,15 @@ type source struct {
 	hashSeed maphash.Seed
 }
 
-// modelless: models that records name are not asked; model is the one that is, of all.
-type modelless struct {
-	is    bool
-	model string
+// besides is what is said of records beside them.
+type besides struct {
+	modelless bool   // models that they name are not asked, but those of a column that was named
+	model     string // the one that is, of all
+	isAnswer  bool   // what stands under answer is one, whatever stands beside it
 }
 
-// openSource looks at the first record that holds something. models: they are said
-// elsewhere, so that records' own give way, but those of a column that was named.
-func openSource(file *records.File, name, unit string, block int64, columns map[string]string, models modelless) (*source, error) {
+// openSource looks at the first record that holds something.
+func openSource(file *records.File, name, unit string, block int64, columns map[string]string, said besides) (*source, error) {
 	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}}
 	first, _, err := file.Row(0)
 	if err == io.EOF {
@@ -79,13 +79,14 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	}
 	told := s.columnsOf(first, columns, unit)
 	_, named := columns["model"]
-	s.modelless = modelless{models.is && !named, models.model}
+	_, checked := columns["answer"]
+	s.besides = besides{said.modelless && !named, said.model, said.isAnswer || checked}
 	s.supposed = told == "" && s.format.unit == "ms" && s.format.name != name
 	s.block = cmp.Or(block, s.format.block)
 	s.unsent = unsentOf(s.format.name)
 	e, err := s.entry(0)
 	if err != nil && block == 0 && s.format.name == "mooncake" && (name == "" || name == "auto") && !dated(first.Names()) {
-		return openSource(file, "jsonl", unit, block, columns, models) // the ids are of other blocks than Mooncake's
+		return openSource(file, "jsonl", unit, block, columns, said) // the ids are of other blocks than Mooncake's
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		x := float64(s.zero) / scale
 		if since = epochUnit(x); since != "" && since != cmp.Or(s.unit, "s") {
 			if s.supposed && s.format.name == "aiperf" { // then it is none of AIPerf's
-				return openSource(file, "jsonl", unit, block, columns, models)
+				return openSource(file, "jsonl", unit, block, columns, said)
 			}
 			return nil, fmt.Errorf("%s: %w", file.Name, inAnotherUnit(strconv.FormatFloat(x, 'f', -1, 64), since))
 		}

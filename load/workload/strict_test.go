@@ -700,3 +700,36 @@ func TestModelsOfRecords(t *testing.T) {
 		}
 	}
 }
+
+// A file that was given for its answers has checks, whatever stands beside them.
+func TestAnswersOfChecks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(path, []byte(`{"prompt":"Which? A) 3 B) 4","options":["3","4"],"answer":"4"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := FromSpec("x", Spec{Content: Content{Input: "20"}}.WithChecks(path), Options{Salt: "s", Checks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if !l.ReadsAnswers() || strings.Contains(l.LeftOut(), "no check") {
+		t.Errorf("answers are read %v, %q", l.ReadsAnswers(), l.LeftOut())
+	}
+}
+
+// block that nobody told.
+func TestIdsOfAnotherBlock(t *testing.T) {
+	for text, format := range map[string]string{
+		`{"input_length":40,"output_length":3,"hash_ids":[1,2,3]}`:   "jsonl",
+		`{"input_length":1100,"output_length":3,"hash_ids":[1,2,3]}`: "mooncake",
+	} {
+		l, err := loadText(t, "x.jsonl", text+"\n")
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := l.classes[0].source.format.name; got != format {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+}

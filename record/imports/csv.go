@@ -104,8 +104,8 @@ func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns ma
 	o := strings.ToLower(text("outcome"))
 	status, notOne := strconv.Atoi(o)
 	switch {
-	case notOne == nil && status >= 200 && status < 300:
-		r.fine, r.status = true, status
+	case notOne == nil && status >= 100 && status < 600:
+		r.fine, r.status = status >= 200 && status < 300, status
 	case o == string(timeline.OK), o == "success", o == "succeeded":
 		r.fine = true // vectors have no tokens either
 	case slices.Contains(timeline.Outcomes, timeline.Outcome(o)):

@@ -237,6 +237,7 @@ func TestRequestsWithoutEnd(t *testing.T) {
 		{"cancelled.csv", "start_s,outcome,ttft_ms,e2e_ms\n0,cancelled_run_end,100,\n", timeline.CancelledRunEnd, 0},
 		{"odd.csv", "start_s,outcome,e2e_ms\n0,gone,5\n", timeline.Untold, 0},
 		{"200.csv", "start_s,outcome,e2e_ms,output_tokens\n0,200,60000,5\n", timeline.OK, 60_000},
+		{"404.csv", "start_s,outcome,e2e_ms,error\n0,404,5,no such model\n", timeline.HTTP4xx, 0},
 		{"503.csv", "start_s,outcome,e2e_ms\n0,503,5\n", timeline.HTTP5xx, 0},
 		{"late.csv", "start_s,outcome,e2e_ms\n0,timeout,5\n", timeline.TimeoutTotal, 0},
 		{"rounded.csv", csv + "0,100.4,100,2\n", timeline.OK, 100.4},

@@ -285,6 +285,7 @@ func TestMergedLoad(t *testing.T) {
 		{[]Load{rate(30, "constant"), open(func(l *Load) { l.RatePerS, l.Concurrency = x(5), n(2) })}, "30 requests/s, constant + 5 requests/s, constant, at most 2 at once"},
 		{[]Load{stages("3s@10"), stages("3s@10")}, "stages 3s@20 requests/s, constant"},
 		{[]Load{stages("3s@10,1m0s@1..4"), stages("3s@40,1m0s@2"), stages("3s@0.5,1m0s@1")}, "stages 3s@50.5,1m0s@4..7 requests/s, constant"},
+		{[]Load{stages("1m0s@0.1"), stages("60s@0.2")}, "stages 1m0s@0.3 requests/s, constant"},
 		{[]Load{stages("3s@10"), stages("4s@10")}, "stages 3s@10 requests/s, constant + stages 4s@10 requests/s, constant"},
 		{[]Load{stages("3s@10"), stages("3s@10,1s@2")}, "stages 3s@10 requests/s, constant + stages 3s@10,1s@2 requests/s, constant"},
 		{[]Load{rate(5, "constant"), stages("3s@10")}, "5 requests/s, constant + stages 3s@10 requests/s, constant"},

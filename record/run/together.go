@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"tokenmeter/record/timeline"
 )
@@ -75,8 +76,10 @@ func addStages(a, b string) (string, bool) {
 		other, y, _ := strings.Cut(bs[i], "@")
 		x1, x2, rises := strings.Cut(x, "..")
 		y1, y2, too := strings.Cut(y, "..")
-		if length != other {
-			return "", false
+		if d, err := time.ParseDuration(length); length != other {
+			if same, bad := time.ParseDuration(other); err != nil || bad != nil || d != same {
+				return "", false
+			}
 		}
 		if !rises {
 			x2 = x1
@@ -103,5 +106,5 @@ func addTexts(a, b string) string {
 	if err != nil || bad != nil {
 		return ""
 	}
-	return strconv.FormatFloat(x+y, 'g', -1, 64)
+	return strconv.FormatFloat(x+y, 'g', 12, 64)
 }
