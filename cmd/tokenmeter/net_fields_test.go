@@ -132,7 +132,7 @@ func TestNetOfFields(t *testing.T) {
 						if more != nil {
 							before = playFile("", "", more...)
 						}
-						if d := differs(before, playFile(field, value, more...)); d == "" {
+						if d := changes(before, func() outcomeOf { return playFile(field, value, more...) }); d == "" {
 							missing[field+": "+value] = append(missing[field+": "+value], name)
 						} else if testing.Verbose() {
 							fmt.Printf("%s | %s: %s: %.150s\n", name, field, value, d)

@@ -59,7 +59,6 @@ type wire struct {
 	mu    sync.Mutex
 	conns []*wireConn
 	begun time.Time
-	limit int // bytes of a body that are kept
 }
 
 type wireConn struct {
