@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/typeset"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -74,14 +75,14 @@ var groupers = map[string]func(*run.Run) string{
 }
 
 // loadWords are a load with what else makes its figures others: connections that were not
-// kept and further tries.
+// kept and further attempts.
 func loadWords(l *run.Load) string {
 	words := l.Words()
 	if l.NoKeepAlive || l.PerSession {
 		words += ", " + l.Connections()
 	}
 	if n, _ := l.Retries.Get(); n > 0 {
-		words += fmt.Sprintf(", at most %d further tries", n)
+		words += ", at most " + metric.Plural(n, "further attempt")
 	}
 	return strings.TrimPrefix(words, ", ")
 }
