@@ -20,7 +20,7 @@ type whenField struct {
 
 // whenFields are all of them.
 func (c *benchCmd) whenFields(w *workload.When) []whenField {
-	fields := []whenField{
+	return []whenField{
 		{"rate", "--rate", w.Rate != 0, c.Rate != ""}, {"stages", "--stages", w.Stages != "", c.Stages != ""},
 		{"closed", "--stages", w.Closed, c.Stages != ""}, {"trace", "--speedup", w.Trace != nil, c.Speedup != ""},
 		{"concurrency", "--concurrency", w.Concurrency != 0, c.Concurrency != ""}, {"arrival", "--arrival", w.Arrival != "", c.Arrival != ""},
@@ -31,7 +31,6 @@ func (c *benchCmd) whenFields(w *workload.When) []whenField {
 		{"prefill_concurrency", "--prefill-concurrency", w.Prefills != 0, c.PrefillConcurrency != ""},
 		{"max_failures", "--max-failures", w.Failures != 0, c.MaxFailures != ""}, {"until_precision", "--until-precision", w.Precise != 0, c.UntilPrecision != ""},
 	}
-	return fields
 }
 
 // when takes the load from the workload where no flag says otherwise.

@@ -37,7 +37,7 @@ type AgentLine struct {
 	EndS       float64 `json:"end_s"`
 }
 
-// recorded looks at the first n sessions; nil for a workload of others.
+// recorded looks at n sessions from the given one on; nil for a workload of others.
 func (l *Loaded) recorded(first, n int64) (*Recorded, error) {
 	if len(l.classes) != 1 || l.classes[0].recording == nil {
 		return nil, nil
