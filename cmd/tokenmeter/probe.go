@@ -52,7 +52,7 @@ func (probeCmd) Help() string {
 
 Without a URL nothing is sent: what the folder holds is shown. tokenmeter trend says when something changed.
 
-Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 4 none was asked: none was due, or for want of budget; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
+Exit codes: 0 done; 2 wrong usage; 3 a server answered none of its probes; 4 none was asked: none was due, or for want of budget; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
 }
 
 // probeSuite is the file of --suite.
@@ -75,7 +75,10 @@ func (c *probeCmd) Run(a *app) error {
 	if len(job.plan.Targets) > 0 {
 		c.warnSecrets(a)
 		err = c.ask(a, job)
-		if code := exitCode(err); code != exitOK && code != exitInterrupted && code != exitInvalid {
+		switch code := exitCode(err); {
+		case code == exitOK, code == exitInterrupted, code == exitInvalid:
+		case code == exitTarget && len(job.plan.Targets) > 1: // the others may have answered
+		default:
 			return err
 		}
 	}
@@ -230,10 +233,10 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	clk := clock.Start()
 	var folders *probe.Folders
 	var mu sync.Mutex
-	var asked exit.Facts
+	asked := make([]exit.Facts, len(p.Targets))
 	p.Took = func(target int, tl *timeline.Timeline) error {
 		mu.Lock()
-		asked.Count(tl)
+		asked[target].Count(tl)
 		mu.Unlock()
 		a.note("%s  %s", p.Targets[target].Name, probed(tl))
 		return folders.Took(target, tl)
@@ -260,21 +263,43 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	}
 	err = worse(err, folders.Finish(err != nil))
 	left := prober.Unaffordable()
+	none := !slices.ContainsFunc(asked, func(f exit.Facts) bool { return f != exit.Facts{} })
 	switch {
 	case err != nil:
-	case left == 0 && asked == exit.Facts{} && job.during > 0:
+	case left == 0 && none && job.during > 0:
 		return &codedError{code: exitInvalid, text: fmt.Sprintf("nothing was asked: no probe was due within %v, the next one is at %s UTC; ask for longer, or without --for for each probe once",
 			job.during, prober.Next().Format(time.DateTime))}
 	case left == 0:
-	case asked == exit.Facts{}:
+	case none:
 		return &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
 	default:
 		a.note("%d probes were not asked: they might have passed the day's budget", left)
 	}
-	if v := exit.Of(asked); err == nil && v.Code != exit.OK {
-		return &codedError{code: int(v.Code), text: v.Says + "; tokenmeter report on a folder below " + job.out + " says why"}
+	if err != nil {
+		return err
 	}
-	return err
+	return failedTargets(p.Targets, asked, job.out)
+}
+
+// failedTargets is the exit code of the targets that answered nothing of what they were asked,
+// whatever others did; nil: there is none.
+func failedTargets(targets []probe.Target, asked []exit.Facts, out string) error {
+	var code exit.Code
+	var says []string
+	for i, f := range asked {
+		v := exit.Of(f)
+		if v.Code == exit.OK {
+			continue
+		}
+		if len(targets) > 1 {
+			v.Says = targets[i].Name + ": " + v.Says
+		}
+		code, says = max(code, v.Code), append(says, v.Says)
+	}
+	if len(says) == 0 {
+		return nil
+	}
+	return &codedError{code: int(code), text: strings.Join(says, "; ") + "; tokenmeter report on a folder below " + out + " says why"}
 }
 
 // probed is a line of progress: what became of a probe.

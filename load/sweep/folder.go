@@ -83,7 +83,7 @@ func free(dir string, force bool) error {
 // swept reports whether a folder holds a sweep. An empty sweep.json is one that was
 // killed before it began.
 func swept(dir string) bool {
-	if _, err := Open(dir); err == nil {
+	if _, _, err := read(filepath.Join(dir, result.File)); err == nil {
 		return true
 	}
 	info, err := os.Lstat(filepath.Join(dir, result.File))
@@ -148,7 +148,12 @@ func Save(s *result.Sweep) error {
 	if s.Warnings == nil {
 		s.Warnings = []metric.Warning{}
 	}
-	data, err := json.MarshalIndent(s, "", "  ")
+	sealed := *s
+	var err error
+	if sealed.Checksum, err = run.Seal(s); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(&sealed, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -168,28 +173,41 @@ func Save(s *result.Sweep) error {
 // mostBytes bounds what is read of a sweep.json: as much as of a run.json.
 const mostBytes = 256 << 20
 
-// Open reads the sweep of a folder.
+// Open reads the sweep of a folder. One that is not as it was written is an error: nobody
+// knows which of its figures were altered, and they can be had again from its runs.
 func Open(path string) (*result.Sweep, error) {
 	if filepath.Base(path) == result.File {
 		path = filepath.Dir(path)
 	}
 	file := filepath.Join(path, result.File)
-	data, err := limitio.File(file, mostBytes)
+	s, data, err := read(file)
 	if err != nil {
 		return nil, err
 	}
+	if !run.Intact(data) {
+		return nil, fmt.Errorf("%s is not as it was written: its checksum is of another content", file)
+	}
+	s.Dir, s.Checksum = path, ""
+	if s.Partial {
+		s.Begun = begun(s)
+	}
+	return s, nil
+}
+
+// read reads a sweep.json, altered or not.
+func read(file string) (*result.Sweep, []byte, error) {
+	data, err := limitio.File(file, mostBytes)
+	if err != nil {
+		return nil, nil, err
+	}
 	var s result.Sweep
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if s.Schema != result.Schema {
-		return nil, fmt.Errorf("%s: schema %q, want %q", file, s.Schema, result.Schema)
+		return nil, nil, fmt.Errorf("%s: schema %q, want %q", file, s.Schema, result.Schema)
 	}
-	s.Dir = path
-	if s.Partial {
-		s.Begun = begun(&s)
-	}
-	return &s, nil
+	return &s, data, nil
 }
 
 // begun lists the runs that a sweep began and did not live to make points of.

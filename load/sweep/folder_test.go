@@ -106,3 +106,49 @@ func TestSaveThatFails(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// No bit of the file can flip unseen, and one that flipped keeps nobody from a new sweep.
+func TestAlteredSweep(t *testing.T) {
+	s := &result.Sweep{Dir: t.TempDir(), Schema: result.Schema, Name: "a < b", Points: []result.Point{{Value: 8, Run: "001-rate-8"}}}
+	if err := Save(s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.Dir, result.File)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, was := range data {
+		if was == ' ' || was == '\n' {
+			continue // how it is spaced says nothing
+		}
+		data[i] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(s.Dir); err == nil {
+			t.Fatalf("bit %d of byte %d: nobody sees it", i%8, i)
+		}
+		data[i] = was
+	}
+	altered := strings.Replace(string(data), `"value": 8`, `"value": 9`, 1)
+	unsealed, _, _ := strings.Cut(string(data), ",\n  \"checksum\"")
+	for text, want := range map[string]string{string(data): "", unsealed + "\n}\n": "", altered: "not as it was written"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(s.Dir)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := os.WriteFile(path, []byte(altered), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(s.Dir, "", &result.Sweep{}, true); err != nil {
+		t.Error(err)
+	}
+}

@@ -61,6 +61,9 @@ type Sweep struct {
 	Method   *Method          `json:"method"` // null without --method
 	Found    *Found           `json:"found"`
 	Warnings []metric.Warning `json:"warnings"`
+
+	// Checksum is that of the rest, and the last field of the file; older ones have none.
+	Checksum string `json:"checksum,omitempty"`
 }
 
 // Insert adds the point that was made next, in the order of the values.
