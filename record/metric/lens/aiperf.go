@@ -13,11 +13,11 @@ var aiperf = lens{
 		Clock:      "just before the send; connecting is inside",
 		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), one value a request",
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
-		Tokens:     "the text tokenised again; usage with --use-server-token-count",
+		Tokens:     "prompts and answers tokenised by itself, prompts without the chat template; usage with --use-server-token-count",
 		End:        "last content chunk",
 		Failures:   "left out of every figure but the error rate, and so are requests that were cancelled on purpose; an error inside a stream counts as success; a missing metric makes a request bad",
 	},
-	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
+	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits, answers: answers{prompts: aiperfPrompts}} },
 	hungUp: true,
 }
 
@@ -32,13 +32,19 @@ var aiperfNative = lens{
 		Clock:      "just before the send; connecting is inside",
 		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), with the body's end and n chunks",
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
-		Tokens:     "chunks with content or reasoning are counted as tokens; usage with --use-server-token-count",
+		Tokens:     "chunks with content or reasoning are counted as tokens, prompts as of aiperf; usage with --use-server-token-count",
 		End:        "end of the body",
 		Failures:   "as of aiperf",
 	},
-	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits, native: true} },
+	open: func(f Facts) reader {
+		return &aiperfReader{limits: f.Limits, native: true, answers: answers{prompts: aiperfPrompts}}
+	},
 	hungUp: true,
 }
+
+// aiperfPrompts: records/inference_result_parser.py, compute_input_token_count; the
+// template is counted with --apply-chat-template.
+const aiperfPrompts = "as with --use-server-token-count; without it AIPerf tokenises their text, without the chat template, so that its ISL is mostly smaller"
 
 type aiperfReader struct {
 	limits Limits

@@ -373,6 +373,49 @@ func TestLlamaBenchMeanOfRates(t *testing.T) {
 	through(t, "llama-bench", Facts{Concurrency: timeline.Some(int64(8))}, rs...).want(t, "tg avg_ts", null)
 }
 
+// Answers of which only the end is known, as a file of llama-bench has them: its
+// samples_ts are all tokens that were computed over the whole time.
+func TestLlamaBenchWhole(t *testing.T) {
+	whole := func(ms float64, in, cached, out int64) reply {
+		r := newReply().closed(ms).usage(in, out)
+		r.tl.Streamed, r.tl.Evidence = false, timeline.RequestOnly
+		r.tl.Usage.Cached = timeline.Some(cached)
+		return r
+	}
+	tg := through(t, "llama-bench", Facts{}, whole(1060, 64, 64, 128), whole(1070, 64, 64, 128))
+	tg.want(t, "tg avg_ts", (120.7547+119.6262)/2) // its README's tg128 @ d64
+	tg.want(t, "tg stddev_ts", 0.7980)
+	tg.want(t, "pp avg_ts", null)
+	through(t, "llama-bench", Facts{}, whole(1000, 0, 0, 128)).want(t, "tg avg_ts", 128)
+	through(t, "llama-bench", Facts{}, whole(2000, 612, 100, 128)).want(t, "pp+tg avg_ts", 320)
+	through(t, "llama-bench", Facts{Concurrency: timeline.Some(int64(8))}, whole(2000, 512, 0, 128)).want(t, "pp+tg avg_ts", null)
+}
+
+// Tools that count prompts themselves: the server's count stands in for it, and each
+// figure that is made of it says so.
+func TestPromptsByTheToolsOwnCount(t *testing.T) {
+	for name, rows := range map[string][]string{
+		"aiperf": {"total_token_throughput", "prefill_throughput_per_user avg"}, "aiperf-native": {"total_token_throughput"}, "sglang": {"total_throughput"},
+		"vllm": nil, "genai-bench": nil, // which take the server's
+	} {
+		tab := through(t, name, Facts{}, newReply().events(timeline.Text, 5, 100, 10).usage(30, 5))
+		var told []string
+		for _, r := range tab.Rows {
+			if strings.Contains(r.Why, "prompts counted by the server here") {
+				told = append(told, r.Name)
+			}
+		}
+		for _, row := range rows {
+			if !slices.Contains(told, row) {
+				t.Errorf("%s: %s does not say whose count of prompts it is: %q", name, row, told)
+			}
+		}
+		if rows == nil && told != nil {
+			t.Errorf("%s: %q", name, told)
+		}
+	}
+}
+
 func TestGuideLLMPercentilesByWeight(t *testing.T) {
 	short := newReply().events(timeline.Text, 2, 100, 100).usage(1, 2)
 	long := newReply().events(timeline.Text, 101, 100, 10).usage(1, 101)

@@ -145,6 +145,9 @@ type answers struct {
 	noInput   int64 // answers without a count of the prompt's tokens
 	uncounted int64 // answers that nobody counted
 	standIn   int64 // answers counted by the server in the tool's place
+	// prompts is how the tool counts them where it doesn't take the server's count, which
+	// stands in for it; empty where it does.
+	prompts string
 }
 
 // tokenized adds an answer of a tool that tokenises every one again, and returns its
@@ -186,7 +189,15 @@ func (a *answers) perPrompt(s *stat.Sample, differs string) (known sample, why s
 	if a.noInput > 0 {
 		return &stat.Sample{}, noPrompt
 	}
-	return s, differs
+	return s, a.ofPrompts(differs)
+}
+
+// ofPrompts adds to why a figure differs that its prompts are counted otherwise.
+func (a *answers) ofPrompts(differs string) string {
+	if a.prompts == "" {
+		return differs
+	}
+	return differs + "; prompts counted by the server here, " + a.prompts
 }
 
 const (

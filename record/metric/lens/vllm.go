@@ -168,7 +168,7 @@ func (a *answers) rates(t *table, outputName, totalName string, seconds float64,
 		output, why = ratio(float64(a.out), seconds), "successes only, over another window"
 		whyTotal = why
 		if a.noInput == 0 {
-			total = ratio(float64(a.in+a.out), seconds)
+			total, whyTotal = ratio(float64(a.in+a.out), seconds), a.ofPrompts(why)
 		} else {
 			whyTotal = noPrompt
 		}
