@@ -166,7 +166,7 @@ func (r *aiperfReader) report(t *table) {
 	}
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
 	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
-	effectiveWhy := "from when the request was due, failures too; an answer of HTTP 4xx or 5xx ends when it began"
+	effectiveWhy := "from when the request was due, of an imported one from its send, failures too; an answer of HTTP 4xx or 5xx ends when it began"
 	if r.native {
 		effectiveWhy = "from when the request was due to the end of the body, failures too"
 	}

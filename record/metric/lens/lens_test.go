@@ -316,6 +316,14 @@ func TestAskedLengthTakenForTheAnswer(t *testing.T) {
 	if len(tab.Notes) == 0 || !strings.Contains(tab.Notes[0], "asked for") {
 		t.Errorf("notes are %q", tab.Notes)
 	}
+	// Nor with a usage, which its client doesn't ask for; /generate tells it unasked.
+	r = newReply().events(timeline.Text, 5, 300, 40).usage(10, 5)
+	r.tl.Requested = timeline.Some(int64(128))
+	through(t, "sglang", Facts{}, r).want(t, "mean_tpot_ms", 160.0/127)
+	r.tl.API = "sglang"
+	through(t, "sglang", Facts{}, r).want(t, "mean_tpot_ms", 40)
+	// A file of SGLang's has the length that it went by.
+	through(t, "sglang", Facts{}, newReply().events(timeline.Text, 5, 300, 40).usage(10, 5)).want(t, "mean_tpot_ms", 40)
 }
 
 // The queue of the client is outside vLLM's clock: 1900 ms were waited, 500 shown.

@@ -15,7 +15,7 @@ var sglang = lens{
 		Clock:      "the send; a new session each request",
 		TPOT:       "(E2E − TTFT) / (n − 1)",
 		ITL:        "gaps between chunks with content or reasoning; a chunk counts as one token. Of /generate each gap is shared by its chunk's tokens, the one that ends the text too",
-		Tokens:     "usage, else the length that was asked for",
+		Tokens:     "the length that was asked for, as no usage is; of /generate what the server counted",
 		End:        "last line of the stream, [DONE] included",
 		Failures:   "left out, and their number is not printed",
 	},
@@ -30,7 +30,7 @@ type sglangReader struct {
 	itl             stat.Ints
 	answers
 	completed int64
-	asked     int64 // counted by the length that was asked for
+	asked     int64 // counted by the length that was asked for, which the server's count isn't
 	zero      int64 // recorded with TTFT 0
 	native    int64 // of /generate
 	untold    int64 // of these, without the tokens of each chunk
@@ -65,10 +65,11 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 	r.e2e.Add(e2e)
 	r.latencies += e2e / 1000
 	n, ok := usage(tl)
-	if !ok {
-		if n, ok = tl.Requested.Get(); ok {
+	if asked, told := tl.Requested.Get(); told && (!ok || tl.API != nativeSGLang) {
+		if !ok || n != asked {
 			r.asked++
 		}
+		n, ok = asked, true
 	}
 	r.count(tl, n, true, ok)
 	if n > 1 {
@@ -125,5 +126,5 @@ func (r *sglangReader) report(t *table) {
 	t.middle(vllmRows, "itl_ms", "ms", gaps.Frozen(1000), "itl_ms|icl_ms", why)
 	t.middle(vllmRows, "e2e_latency_ms", "ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
 	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", metric.Plural(r.zero, "answer"))
-	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", metric.Plural(r.asked, "answer"))
+	t.noteIf(r.asked > 0, "%s counted with the length that was asked for: SGLang's client asks for no usage, and has it from servers alone that send it unasked", metric.Plural(r.asked, "answer"))
 }
