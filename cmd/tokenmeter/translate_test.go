@@ -47,6 +47,15 @@ func TestTranslationsParse(t *testing.T) {
 		"aiperf profile --model m --endpoint-type hf_tei_rankings --url localhost:1 --request-count 20",
 		"aiperf profile --model m --endpoint-type image_generation --url localhost:1 --request-count 20",
 		`python token_benchmark_ray.py --model m --additional-sampling-params {"max_tokens":10}`,
+		"vllm bench serve --model m --backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm --random-mm-bucket-config {(32,64,1):1.0} --num-prompts 3",
+		"vllm bench serve --model m --num-prompts 3 --seed 0 --ready-check-timeout-sec 0 --random-batch-size 1 --random-range-ratio 0.0 --num-warmups 0",
+		"python3 -m sglang.bench_serving --backend trt --model m --dataset-name random --random-range-ratio 1 --num-prompts 3 --flush-cache-timeout 30",
+		"aiperf profile -m m -u http://127.0.0.1:1 --endpoint-type cohere_rankings --rankings-passages-mean 10 --rankings-passages-prompt-token-mean 128 --request-count 4",
+		"aiperf profile -m m -u http://127.0.0.1:1 --streaming --image-width-mean 64 --image-height-mean 32 --image-batch-size 3 -b 2 --synthesis-speedup-ratio 1.0 --num-profile-runs 1",
+		"aiperf profile -m m -u http://127.0.0.1:1 --streaming --video-width 64 --video-height 32 --video-duration 2 --prompt-batch-size 1 --reset-kv-cache-timeout-seconds 3",
+		"aiperf profile -m m -u http://127.0.0.1:1 --endpoint-type audio_transcription --audio-length-mean 2",
+		"aiperf profile -m m -u http://127.0.0.1:1 --random-range-ratio 0.5 --replay-speedup 2",
+		"python -m sglang.bench_serving --base-url http://127.0.0.1:1 --model m --dataset-name random --num-prompts 3 --profile-output-dir d",
 	} {
 		lines = append(lines, strings.Fields(line))
 	}

@@ -8,9 +8,15 @@ import (
 // Source: its help, scenarios/text.py and user/openai_user.py, 0.0.5.
 var genAIBench = &tool{
 	names: []string{"genai-bench benchmark"},
-	table: `api-backend api-base task api-model-name=model additional-request-params model-tokenizer=tokenizer model iteration-type num-concurrency batch-size=batch
-		traffic-scenario max-time-per-run max-requests-per-run=requests experiment-base-dir=out experiment-folder-name log-dir server-engine server-version
-		server-gpu-type server-gpu-count=gpus metrics-time-unit num-workers master-port spawn-rate- metrics-refresh-interval !upload-results`,
+	table: `api-backend api-base task api-model-name=model additional-request-params model-tokenizer=tokenizer model~ iteration-type num-concurrency batch-size=batch
+		traffic-scenario max-time-per-run max-requests-per-run=requests experiment-base-dir=out experiment-folder-name~ log-dir~ server-engine~ server-version~
+		server-gpu-type~ server-gpu-count=gpus metrics-time-unit~ num-workers~ master-port~ spawn-rate- metrics-refresh-interval~ !upload-results~
+		auth- aws-access-key-id- aws-profile- aws-region- aws-secret-access-key- aws-session-token- azure-ad-token- azure-api-version- azure-deployment- azure-endpoint-
+		cooldown-ratio- dataset-config- dataset-image-column- dataset-prompt-column- gcp-credentials-path- gcp-location- gcp-project-id- model-auth-type- profile-
+		region- security-token- warmup-ratio- github-owner~ github-repo~ github-token~ namespace~ storage-auth-type~ storage-aws-access-key-id~ storage-aws-profile~
+		storage-aws-region~ storage-aws-secret-access-key~ storage-aws-session-token~ storage-azure-account-key~ storage-azure-account-name~
+		storage-azure-connection-string~ storage-azure-sas-token~ storage-bucket~ storage-gcp-credentials-path~ storage-gcp-project-id~ storage-prefix~
+		storage-provider~`,
 	flags: map[string]func(*call, string){
 		"api-base": address, "api-key": key, "model-api-key": key, "additional-request-params": func(c *call, v string) { c.fields(strings.ReplaceAll(v, "'", `"`)) },
 		"max-time-per-run": func(c *call, v string) { c.set("duration", v+"m") },
@@ -26,6 +32,7 @@ var genAIBench = &tool{
 				c.note("--iteration-type batch_size: no equal here; --batch says how many texts a request has")
 			}
 		},
+		"config-file":  says("--config-file: the file is not read here; what it says besides these flags is missing"),
 		"dataset-path": says("--dataset-path: name a file with --workload; nothing is fetched"),
 		"prefix-len":   prefix("prefix-len"), "prefix-ratio": prefix("prefix-ratio"),
 	},

@@ -18,9 +18,9 @@ var guideLLM = &tool{
 	names: []string{"guidellm benchmark run", "guidellm benchmark", "guidellm run"},
 	table: `target model=model processor=tokenizer tokenizer backend backend-type backend-kwargs request-type request-format profile rate-type rate data max-requests=requests
 		max-seconds=duration:s max-errors max-error-rate=max-failures constraint warmup warmup-percent cooldown cooldown-percent random-seed=seed seed output-path=out
-		output-dir=out output +outputs sample-requests output-sampling !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
-		!disable-console-outputs=quiet !display-scheduler-stats rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console
-		metrics log-progress-interval data-finalizer data-num-workers dataloader-kwargs- data-loader-`,
+		output-dir=out output~ +outputs~ sample-requests~ output-sampling~ !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
+		!disable-console-outputs=quiet !display-scheduler-stats~ rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console~
+		log-progress-interval~ data-finalizer~ data-num-workers~ dataloader-kwargs- data-loader- data-column-mapper- data-preprocessor-`,
 	flags: map[string]func(*call, string){
 		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
 		"data": guideData, "constraint": guideConstraint,
@@ -31,9 +31,32 @@ var guideLLM = &tool{
 		"over-saturation":         guideSaturated,
 		"detect-saturation":       guideSaturated,
 		"default-over-saturation": guideSaturated,
+		"metrics":                 guideMetrics,
 		"scenario":                guideScenario, "config": guideScenario, "c": guideScenario,
 	},
 	end: guideEnd,
+}
+
+// guideMetrics has the limits of requests that count for goodput.
+// Source: schemas/benchmark/goodput.py, 0.8.1.
+func guideMetrics(c *call, v string) {
+	p := pairs(v)
+	maps.Copy(p, pairs(p["slo"]))
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		switch ours := strings.TrimPrefix(name, "slo."); ours {
+		case "ttft_ms", "tpot_ms":
+			c.good(strings.TrimSuffix(ours, "_ms"), p[name])
+		case "e2el_ms":
+			c.good("e2e", p[name])
+		case "kind", "slo", "sample_size", "confidence", "warnings", "":
+		case "prefer_response_metrics":
+			if strings.EqualFold(p[name], "false") {
+				c.note("--metrics prefer_response_metrics=false: no equal here; --tokenizer counts answers where a server does not")
+			}
+		default:
+			c.note("--metrics %s: no equal here", name)
+		}
+	}
 }
 
 func guideArguments(c *call, v string) {
@@ -112,6 +135,8 @@ func guideBackend(c *call, v string) {
 				c.note("--backend kind=%s: no equal here; a server is measured over HTTP", x)
 			}
 		case "openai_http", "validate_backend":
+		case "max_tokens":
+			c.set("output-tokens", x)
 		default:
 			c.note("--backend %s: no equal here", name)
 		}
@@ -158,8 +183,9 @@ func guideFile(c *call, v string, p map[string]string) {
 		return
 	}
 	c.set("workload", file)
-	c.note("--data %s: a file is read; nothing is fetched", file)
+	c.note("--data %s: a file is read; nothing is fetched. A run ends there once each of its texts was sent, if nothing ends it before; here they come again", file)
 	c.given["data's kind"], c.given["data's time_scale"] = p["kind"], p["time_scale"]
+	c.guideLengths(p["kind"])
 	if p["kind"] == "" {
 		return
 	}
@@ -167,6 +193,17 @@ func guideFile(c *call, v string, p map[string]string) {
 		if name != "kind" && name != "time_scale" && name != "path" && name != "source" && !strings.HasPrefix(name, "source.") {
 			c.note("--data %s: no equal here", name)
 		}
+	}
+}
+
+// guideLengths: with each length of an answer the tool asks for all of it.
+// Source: backends/openai/request_handlers.py and data/preprocessors/mappers.py, 0.8.1.
+func (c *call) guideLengths(kind string) {
+	switch kind {
+	case "trace_synthetic", "mooncake", "weka", "otel", "opentelemetry":
+		c.on("ignore-eos") // their records have lengths
+	default:
+		c.note("rows with a length (output_tokens_count, completion_tokens_count) are sent with ignore_eos there: add --ignore-eos if the file has these")
 	}
 }
 
@@ -246,7 +283,7 @@ func of(words, text string) string {
 func guideEnd(c *call) {
 	profile, p := c.guideProfile()
 	rate := p["rate"]
-	c.sweeps = strings.Contains(rate, ",") || profile == "sweep"
+	c.sweeps = strings.Contains(rate, ",") || profile == "sweep" || profile == "knee"
 	switch profile {
 	case "synchronous":
 		c.set("concurrency", "1")
@@ -277,15 +314,30 @@ func guideEnd(c *call) {
 		if kind := c.given["data's kind"]; kind != "otel" && kind != "weka" {
 			c.traceFile("s", "")
 		}
-	case "sweep":
+	case "goodput":
+		c.sweeps = true
+		c.on("find")
+		c.set("variable", "concurrency")
+		share, _ := strconv.ParseFloat(cmp.Or(p["target_attainment"], "0.95"), 64)
+		c.args = append(c.args, "--objective", fmt.Sprintf("goodput >= %g%%", 100*share))
+		c.note("profile goodput: the largest number of streams at which %g of the requests are good, which are those within --metrics slo", share)
+	case "sweep", "knee":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")
-		c.note("profile sweep: the tool takes rates (%s, with one stream and the most) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit", cmp.Or(rate, "10"))
+		if profile == "knee" {
+			c.note("profile knee: the tool looks for the streams beyond which throughput no longer grows; here streams are doubled, and the table shows it")
+		} else {
+			c.note("profile sweep: the tool takes rates (%s, with one stream and the most) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit", cmp.Or(rate, "10"))
+		}
 	case "":
 		c.note("the profile is the scenario's, and the scenario is not read here: add its --concurrency, or its --rate%s", of(" of ", rate))
 	default:
 		c.note("profile %s: no equal here", profile)
 	}
 	c.byDefault("api", "openai-chat", "request-type", "request-format")
+	c.byDefault("seed", "42", "seed", "random-seed")
+	if strings.HasPrefix(c.url, "https:") && !slices.Contains(c.args, "--insecure") {
+		c.note("certificates are checked there with verify=true alone; here they are, unless --insecure is given")
+	}
 	if ramp := c.or(p["rampup_duration"], "rampup"); ramp != "" && ramp != "0" {
 		c.seconds("ramp", ramp)
 		c.note("the load grows within what is measured there, before it here")

@@ -17,29 +17,33 @@ import (
 // (config, loadgen, datagen, apis, common), 2026-11.
 var inferencePerf = &tool{
 	names: []string{"inference-perf"},
-	table: `server.model-name=model server.type server.ignore-eos server.cert-path=cert server.key-path=key api.streaming load.type load.interval load.num-workers
-		load.worker-max-concurrency load.worker-max-tcp-connections load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
-		data.path=workload load.trace.file data.trace.file=workload load.trace.format data.trace.format
-		tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code log-level +a +analyze u unified-analysis-dir
+	table: `server.model-name=model server.type~ server.ignore-eos server.cert-path=cert server.key-path=key api.streaming load.type load.interval load.num-workers
+		load.worker-max-concurrency load.worker-max-tcp-connections~ load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
+		data.path load.trace.file data.trace.file=workload load.trace.format~ data.trace.format~
+		tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code~ log-level~ +a~ +analyze~ u~ unified-analysis-dir~
 		api.session-id-header-key=session-header api.session-token-header-key=session-echo api.embeddings.batch-size=batch api.rerank.document-count=batch
 		api.response-format.type api.response-format.name api.response-format.json-schema
 		data.input-distribution.mean data.input-distribution.std-dev data.input-distribution.min data.input-distribution.max data.input-distribution.type
-		data.input-distribution.total-count data.input-distribution.variance data.output-distribution.mean data.output-distribution.std-dev
-		data.output-distribution.min data.output-distribution.max data.output-distribution.type data.output-distribution.total-count
+		data.input-distribution.total-count~ data.input-distribution.variance data.output-distribution.mean data.output-distribution.std-dev
+		data.output-distribution.min data.output-distribution.max data.output-distribution.type data.output-distribution.total-count~
 		data.output-distribution.variance data.shared-prefix.num-unique-system-prompts data.shared-prefix.num-groups
 		data.shared-prefix.num-users-per-system-prompt data.shared-prefix.num-prompts-per-group data.shared-prefix.system-prompt-len
 		data.shared-prefix.question-len data.shared-prefix.output-len data.shared-prefix.seed=seed data.shared-prefix.question-distribution
-		data.shared-prefix.output-distribution storage.local-storage.path=out metrics.type report.request-lifecycle.summary
+		data.shared-prefix.output-distribution storage.local-storage.path=out 
 		data.weka-trace-replay.max-wait-ms data.otel-trace-replay.max-wait-ms data.weka-trace-replay.trace-idle-gap-cap-seconds
-		report.request-lifecycle.per-stage report.request-lifecycle.per-request load.sweep.num-requests- load.sweep.timeout- load.sweep.num-stages-
-		load.sweep.stage-duration- load.sweep.saturation-percentile-`,
+		 load.sweep.num-requests- load.sweep.timeout- load.sweep.num-stages-
+		load.sweep.stage-duration- load.sweep.saturation-percentile-
+		api.slo-tpot-header- api.slo-ttft-header- api.slo-unit- circuit-breakers- data.conversation-replay.- data.corpus-file-path- data.multimodal.-
+		data.otel-trace-replay.- data.shared-prefix.enable-multi-turn-chat- data.shared-prefix.multimodal.- data.synthetic-agentic.- data.use-chat-template-
+		data.visionarena.- data.weka-trace-replay.- load.circuit-breakers- load.lora-traffic-split- load.request-retries- load.request-retry-backoff-sec- tokenizer.token-
+		metrics.~ report.~ storage.~ observability.~ tokenizer.load-timeout~`,
 	flags: map[string]func(*call, string){
 		"server.base-url": address, "server.api-key": key, "api.type": inferencePerfAPI, "api": inferencePerfAPI, // an older form
 		"api.headers":                        inferencePerfHeaders,
 		"api.embeddings.dimensions":          number("dimensions"),
 		"api.embeddings.encoding-format":     func(c *call, v string) { c.fields(fmt.Sprintf(`"encoding_format": %q`, v)) },
 		"load.stages":                        inferencePerfStages,
-		"load.sweep.type":                    says("--load.sweep: sweep --find with an --objective finds the limit"),
+		"load.sweep.type":                    says("--load.sweep.type: sweep --find with an --objective finds the limit"),
 		"data.input-distribution":            func(c *call, v string) { c.expression("input", v) },
 		"data.output-distribution":           func(c *call, v string) { c.expression("output", v) },
 		"data.weka-trace-replay.trace-files": recordedFiles("weka-trace-replay"), "data.otel-trace-replay.trace-files": recordedFiles("otel-trace-replay"),
@@ -63,7 +67,11 @@ func inferencePerfEnd(c *call) {
 		c.on("ignore-eos")
 	}
 	switch kind := c.or("constant", "load.type"); kind {
-	case "constant":
+	case "constant": // of which the mean alone is constant
+		if c.arg("stages") != "" {
+			c.set("arrival", "poisson")
+			c.note("load.type constant: gaps are random there too, with exactly rate × duration requests in a stage; here with about so many")
+		}
 	case "concurrent":
 		if c.arg("stages") != "" { // of rates, which it does not have
 			c.unset("stages")
@@ -71,6 +79,7 @@ func inferencePerfEnd(c *call) {
 		}
 	case "poisson":
 		c.set("arrival", "poisson")
+		c.note("load.type poisson: how many requests a second has is drawn there, and then their gaps; here the gaps")
 	case "trace_replay":
 		c.replay()
 	case "trace_session_replay":
@@ -81,15 +90,23 @@ func inferencePerfEnd(c *call) {
 		}
 	}
 	c.byDefault("grace", "120s", "load.stage-teardown-grace-seconds")
+	if c.or("mock", "data.type") == "shareGPT" && c.arg("workload") == "" {
+		if file := c.or("", "data.path"); file != "" {
+			c.set("workload", file)
+		}
+	}
 	switch kind := c.or("mock", "data.type"); {
 	case c.arg("workload") != "":
 		for _, side := range []string{"input", "output"} {
-			if text, _ := spread(func(name, fallback string) string { return c.or(fallback, "data."+side+"-distribution."+name) }); text != "" || c.arg(side+"-tokens") != "" {
+			if text, why := spread(func(name, fallback string) string { return c.or(fallback, "data."+side+"-distribution."+name) }); text+why != "" || c.arg(side+"-tokens") != "" {
 				c.unset(side + "-tokens")
 				c.note("data.%s_distribution: no equal here; lengths are those of the file", side)
 			}
 		}
-	case kind == "random" || kind == "synthetic" || kind == "mock":
+	case kind == "mock":
+		c.set("input-tokens", "8")
+		c.note("--data.type mock: a prompt is a few words and its number there, whatever lengths are given")
+	case kind == "random" || kind == "synthetic":
 		c.distribution("input")
 		if answers {
 			c.distribution("output")
@@ -105,10 +122,12 @@ func inferencePerfEnd(c *call) {
 		c.responseFormat()
 	}
 	if workers, most := c.numbers("load.num-workers", "load.worker-max-concurrency"); most > 0 {
+		c.used("load.worker-max-concurrency")
 		if workers > 0 && c.arg("stages") != "" {
+			c.used("load.num-workers")
 			c.set("concurrency", fmt.Sprintf("%g", workers*most))
 		} else {
-			c.note("--load.worker_max_concurrency caps each worker; --concurrency caps all requests in flight")
+			c.note("--load.worker-max-concurrency caps each worker; --concurrency caps all requests in flight")
 		}
 	}
 	c.set("warmup", "0")
@@ -150,9 +169,10 @@ func (c *call) replaySessions() {
 		c.note("--load.type trace_session_replay: no equal here; recorded sessions are a --workload")
 		return
 	}
-	longest, _ := strconv.ParseFloat(c.or("15000", "data.weka-trace-replay.max-wait-ms", "data.otel-trace-replay.max-wait-ms"), 64)
+	kind := strings.ReplaceAll(c.or("otel_trace_replay", "data.type"), "_", "-")
+	longest, _ := strconv.ParseFloat(c.or("15000", "data."+kind+".max-wait-ms"), 64)
 	longest /= 1000
-	if c.or("", "data.type") == "weka_trace_replay" {
+	if kind == "weka-trace-replay" {
 		idle, _ := strconv.ParseFloat(c.or("60", "data.weka-trace-replay.trace-idle-gap-cap-seconds"), 64)
 		longest = min(longest, idle)
 	}
@@ -203,7 +223,7 @@ func inferencePerfGoodput(c *call, v string) {
 			c.note("--report.goodput.constraints %s: no equal here", name)
 			continue
 		}
-		c.set("objective", fmt.Sprintf("%s < %gs", ours[name], all[name]))
+		c.good(ours[name], fmt.Sprintf("%gs", all[name]))
 	}
 }
 

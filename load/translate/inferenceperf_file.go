@@ -49,7 +49,7 @@ func inferencePerfFile(t *tool, c *call, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := fileKeys{tool: t, known: t.known()}
+	keys := fileKeys{tool: t, call: c}
 	for _, doc := range docs {
 		if _, ok := doc.(map[string]any); !ok || len(docs) > 1 {
 			return nil, fmt.Errorf("%s: a configuration of inference-perf is one object: api, data, load, server", path)
@@ -72,14 +72,10 @@ func flagName(arg string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "_", "-")
 }
 
-// quiet are keys, or the beginnings of keys, that change nothing of the load.
-const quiet = "metrics. report. storage. observability. tokenizer.trust-remote-code tokenizer.load-timeout server.type load.worker-max-tcp-connections " +
-	"data.input-distribution.total-count data.output-distribution.total-count load.trace.format data.trace.format"
-
 // fileKeys are the keys of a file: as flags, or named.
 type fileKeys struct {
 	tool  *tool
-	known map[string]flag
+	call  *call
 	args  []string
 	quiet []string
 }
@@ -93,10 +89,10 @@ func (k *fileKeys) add(name string, v any) {
 		}
 		return
 	}
-	f := k.known[name]
+	f, _ := k.call.flag(name)
 	switch {
 	case v == nil:
-	case f.ours == "" && k.tool.flags[name] == nil && isQuiet(name):
+	case f.quiet && k.tool.flags[name] == nil:
 		k.quiet = append(k.quiet, name)
 	default:
 		k.args = append(k.args, "--"+name+"="+valueText(v))
@@ -104,22 +100,14 @@ func (k *fileKeys) add(name string, v any) {
 }
 
 func (k *fileKeys) deeper(name string) bool {
-	for known := range k.known {
-		if name == "" || strings.HasPrefix(known, name+".") {
+	for known := range k.call.known {
+		if name == "" || strings.HasPrefix(known, name+".") && known != name+"." {
 			return true
 		}
 	}
-	_, whole := k.known[name]
-	return !whole && isQuiet(name+".")
-}
-
-func isQuiet(name string) bool {
-	for q := range strings.FieldsSeq(quiet) {
-		if name == q || strings.HasSuffix(q, ".") && strings.HasPrefix(name, q) {
-			return true
-		}
-	}
-	return false
+	f, _ := k.call.flag(name + ".")
+	_, whole := k.call.known[name]
+	return !whole && f.quiet
 }
 
 // valueText is a value as the tool's command line takes it.

@@ -10,7 +10,7 @@ var llmPerf = &tool{
 	names:    []string{"token_benchmark_ray.py"},
 	shortens: true,
 	table: `model=model mean-input-tokens stddev-input-tokens mean-output-tokens stddev-output-tokens num-concurrent-requests=concurrency timeout=duration:s
-		max-num-completed-requests=requests additional-sampling-params results-dir=out llm-api metadata !log-prompts !no-log-prompts`,
+		max-num-completed-requests=requests additional-sampling-params results-dir=out llm-api metadata !log-prompts~ !no-log-prompts~`,
 	flags: map[string]func(*call, string){
 		"additional-sampling-params": body,
 		"metadata": func(c *call, v string) {

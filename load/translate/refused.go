@@ -52,13 +52,47 @@ func (c *call) ofAPI() {
 		c.unset("output-tokens")
 		c.off("ignore-eos")
 	}
+	if a.Name == "transcription" && c.arg("audio")+c.arg("workload") == "" {
+		c.unset("input-tokens")
+		c.note("name the recordings with --audio, or seconds to make")
+	}
 	if i := slices.Index(c.args, "--ignore-eos"); i >= 0 && !a.IgnoresEOS() {
 		c.off("ignore-eos")
 		c.note("answers may end before their length: %s has no field against it", a.Name)
 	}
+	if n := c.arg("batch"); n != "" && n != "1" && !a.Product().Lengthless() {
+		c.unset("batch")
+		c.note("%s texts in a request: %s takes one here", n, a.Name)
+	}
 	if c.arg("batch") != "" && c.arg("workload")+c.arg("prompts") != "" {
 		c.unset("batch")
 		c.note("a batch of a file's texts: a workload file has `batch` (docs/workloads.md)")
+	}
+}
+
+// defaults are what ours does without being told: the flag is not written out, which bench
+// refuses where it has no meaning.
+var defaults = [][2]string{{"repeat", "1"}, {"batch", "1"}, {"speedup", "1"}, {"wait-ready", "0s"}, {"grace", "30s"}}
+
+// ofDefaults takes back what means nothing: what ours does unsaid, and what belongs to a
+// flag that isn't there.
+func (c *call) ofDefaults() {
+	for _, d := range defaults {
+		if plain(c.arg(d[0])) == d[1] {
+			c.unset(d[0])
+		}
+	}
+	if x := c.arg("speedup"); x != "" && c.arg("workload")+c.arg("prompts") == "" && !c.sweeps {
+		c.unset("speedup")
+		c.note("%s times as fast: no file's times are played", x)
+	}
+	if dir := c.arg("profile-files"); dir != "" && !slices.Contains(c.args, "--server-profile") {
+		c.unset("profile-files")
+		c.note("%s for the server's profile: none is taken", dir)
+	}
+	if limit := c.arg("control-limit"); limit != "" && !slices.Contains(c.args, "--reset-cache") && !slices.Contains(c.args, "--server-profile") {
+		c.unset("control-limit")
+		c.note("a limit of %s on what is done to the server beside a run: nothing is done to it", limit)
 	}
 }
 

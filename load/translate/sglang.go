@@ -13,12 +13,15 @@ var sglang = &tool{
 	names:    []string{"sglang.bench_serving", "sglang.benchmark.serving", "bench_serving.py"},
 	shortens: true,
 	table: `backend base-url host port ready-check-timeout-sec=wait-ready:s dataset-name dataset-path=workload model=model served-model-name tokenizer=tokenizer
-		num-prompts=requests sharegpt-output-len=output-tokens random-input-len random-output-len random-range-ratio request-rate max-concurrency=concurrency
-		output-file !output-details !print-requests !disable-tqdm=quiet !disable-stream=no-stream !return-logprob- +token-ids-logprob- !return-routed-experts-
-		!cache-report seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput +profile-activities- !profile-by-stage-
+		num-prompts=requests sharegpt-output-len random-input-len random-output-len random-range-ratio request-rate max-concurrency=concurrency
+		output-file !output-details~ !print-requests~ !disable-tqdm=quiet !disable-stream=no-stream !return-logprob- +token-ids-logprob- !return-routed-experts-
+		!cache-report~ seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput~ +profile-activities- !profile-by-stage-
 		+profile-stages- profile-output-dir=profile-files +lora-name- !pd-separated- +profile-prefill-url- +profile-decode-url- !flush-cache=reset-cache
-		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- gsp-num-groups gsp-prompts-per-group gsp-system-prompt-len gsp-question-len gsp-output-len !gsp-fast-prepare !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
-		!fake-prefill- tag=tag +header !random-image-count- image-count image-resolution image-format- image-content- !skip-test-prompt !trust-remote-code !ignore-eos=ignore-eos`,
+		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- gsp-num-groups gsp-prompts-per-group gsp-system-prompt-len gsp-question-len gsp-output-len !gsp-fast-prepare~ !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
+		!fake-prefill- tag=tag +header !random-image-count- image-count image-resolution image-format- image-content- !skip-test-prompt~ !trust-remote-code~ !ignore-eos=ignore-eos top-p
+		agentic-max-turns- dataset-offset- gsp-group-distribution- gsp-num-turns- gsp-range-ratio gsp-zipf-alpha- logprob-start-len- lora-request-distribution-
+		lora-zipf-alpha- mooncake-num-rounds- mooncake-workload- profile-num-steps- profile-prefix- profile-start-step- profile-steps- prompt-suffix- !rust-client~
+		rust-worker-threads~ sharegpt-context-len- speed-bench-category- speed-bench-output-len- top-logprobs-num-`,
 	flags: map[string]func(*call, string){
 		"base-url": address, "header": vllmHeader, "extra-request-body": body, "goodput": servingFlags["goodput"],
 		"output-file": says("--output-file: a run is a folder; export --as vllm writes such a file"),
@@ -47,25 +50,30 @@ func sglangEnd(c *call) {
 	}
 	c.api("backend", backend, sglangAPIs)
 	c.served()
-	if !c.has("disable-ignore-eos") {
+	if backend == "trt" { // whose path has a model of its own
+		c.byDefault("tokenizer", c.or("", "model"), "tokenizer")
+		c.set("model", "ensemble")
+	} else if !c.has("disable-ignore-eos") {
 		c.on("ignore-eos")
 	}
+	if c.has("flush-cache") {
+		c.byDefault("control-limit", "60s", "flush-cache-timeout")
+	}
+	c.byDefault("seed", "42", "seed")
+	c.byDefault("wait-ready", "60s", "ready-check-timeout-sec")
 	if c.or("", "dataset-name") == "generated-shared-prefix" { // whatever --num-prompts says
 		groups, each := c.numbers("gsp-num-groups", "gsp-prompts-per-group")
+		c.used("gsp-num-groups", "gsp-prompts-per-group")
+		if n := c.or("", "num-prompts"); n != "" {
+			c.note("--num-prompts %s: without effect there beside groups of prompts", n)
+		}
 		c.given["num-prompts"] = fmt.Sprint(cmp.Or(groups, 64) * cmp.Or(each, 16))
 		c.set("requests", c.given["num-prompts"])
 	}
 	c.load()
 	c.byDefault("warmup", "1", "warmup-requests")
-	// The temperature is always sent, and the share of the likeliest tokens that is not 1.
-	sampling := fmt.Sprintf(`"temperature": %s`, c.or("0", "temperature"))
-	if p := c.or("", "top-p"); p != "" {
-		sampling += fmt.Sprintf(`, "top_p": %s`, p)
-	}
-	if backend == "sglang" || backend == "sglang-native" {
-		sampling = fmt.Sprintf(`"sampling_params": {%s}`, sampling)
-	}
-	c.usually(sampling)
+	native := backend == "sglang" || backend == "sglang-native"
+	c.sampling(backend, native)
 	switch name := c.or("sharegpt", "dataset-name"); name {
 	case "random", "random-ids", "image":
 		c.made()
@@ -77,23 +85,65 @@ func sglangEnd(c *call) {
 		c.set("output-tokens", upTo(c.or("1024", "random-output-len"), ratio))
 	case "generated-shared-prefix":
 		c.made()
-		c.prefixed(c.or("128", "gsp-question-len"), c.or("256", "gsp-output-len"), c.or("2048", "gsp-system-prompt-len"), c.or("64", "gsp-num-groups"))
+		ratio, _ := strconv.ParseFloat(c.or("1", "gsp-range-ratio"), 64)
+		c.prefixed(upTo(c.or("128", "gsp-question-len"), ratio), upTo(c.or("256", "gsp-output-len"), ratio), upTo(c.or("2048", "gsp-system-prompt-len"), ratio), c.or("64", "gsp-num-groups"))
 	case "mooncake":
 		if !c.has("dataset-path") {
 			c.note("--dataset-name mooncake: name the file with --workload; nothing is fetched")
 		}
-		if x, err := strconv.ParseFloat(c.or("1", "mooncake-slowdown-factor"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
-			c.set("speedup", fmt.Sprintf("%g", 1/x))
+		if c.selfTimed() {
+			c.slowed("mooncake-slowdown-factor")
 		}
 		c.note("prompts are made of the trace's hash_ids alone there, and are as long as recorded here")
 	default:
+		if n := c.or("", "sharegpt-output-len"); n != "" { // of all sets from files
+			c.set("output-tokens", n)
+		}
+		c.note("each of the set's texts is sent once there, %s at most; --requests says how many here, and a set that has fewer begins anew", c.arg("requests"))
 		c.dataset(name)
 	}
+	if backend == "trt" {
+		c.tensorRT()
+	}
 	itl := "gap between chunks"
-	if strings.Contains(sampling, "sampling_params") {
+	if native {
 		itl = "chunk's gap shared by its tokens"
 	}
 	c.note("an ITL there is a %s, and E2E ends with [DONE]: report --lens sglang shows them", itl)
+}
+
+// sampling is what is sent of it: of /generate what is asked for, of APIs of OpenAI's form a
+// temperature of 0 whatever is asked for.
+// Source: async_request_… in sglang/benchmark/serving.py, 0.5.23.
+func (c *call) sampling(backend string, native bool) {
+	switch {
+	case native:
+		fields := fmt.Sprintf(`"temperature": %s`, plain(c.or("0", "temperature")))
+		if p := plain(c.or("1", "top-p")); p != "1" {
+			fields += fmt.Sprintf(`, "top_p": %s`, p)
+		}
+		c.usually(fmt.Sprintf(`"sampling_params": {%s}`, fields))
+	case backend != "trt" && !strings.HasSuffix(backend, "embedding"):
+		c.usually(`"temperature": 0`)
+	}
+}
+
+// tensorRT is the body that goes to Triton's generate_stream. The end of a text is ignored
+// by an answer's least length, which is its greatest.
+// Source: async_request_trt_llm in sglang/benchmark/serving.py, 0.5.23.
+func (c *call) tensorRT() {
+	for _, field := range []string{`"accumulate_tokens": true`, `"temperature": 0.000001`, `"top_p": 1.0`} {
+		c.usually(field)
+	}
+	if c.has("disable-ignore-eos") {
+		return
+	}
+	c.usually(`"end_id": 1048576`)
+	if n := c.arg("output-tokens"); n != "" && !strings.Contains(n, ":") {
+		c.usually(`"min_length": ` + n)
+	} else {
+		c.note("each answer's length is its min_length too there; here --parameters has one for all: with --random-range-ratio 1 it is carried")
+	}
 }
 
 // pictures are made ones; their sides are written height first there.

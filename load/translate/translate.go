@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tokenmeter/base/secret"
@@ -26,8 +27,10 @@ type tool struct {
 	shortens bool     // Python's argparse: a flag may be shortened while one alone begins so
 	// table is what is known of its flags, a word each: name, or name=ours, or
 	// name=ours:s for seconds; behind a ! it is a switch, behind a + it takes several
-	// words; a - at its end says that there is no equal. A bare name needs no flag here,
-	// or is read at the end. Names are without dashes, in lower case, with - for _.
+	// words. A bare name is read at the end, and is named if nothing reads it. A - at its
+	// end says that there is no equal, a ~ that nothing of it is about what is sent: it is
+	// about files, screens and the tool's inside. A name that ends in a dot is of all names
+	// that begin so. Names are without dashes, in lower case, with - for _.
 	table string
 	// flags do more with a value, or with each of several words.
 	flags map[string]func(c *call, value string)
@@ -39,8 +42,8 @@ type tool struct {
 
 // flag is an entry of such a table.
 type flag struct {
-	bare, several, none, seconds bool
-	ours                         string
+	bare, several, none, quiet, seconds bool
+	ours                                string
 }
 
 func (t *tool) known() map[string]flag {
@@ -50,6 +53,7 @@ func (t *tool) known() map[string]flag {
 		word, f.bare = strings.CutPrefix(word, "!")
 		word, f.several = strings.CutPrefix(word, "+")
 		word, f.none = strings.CutSuffix(word, "-")
+		word, f.quiet = strings.CutSuffix(word, "~")
 		word, f.seconds = strings.CutSuffix(word, ":s")
 		word, f.ours, _ = strings.Cut(word, "=")
 		all[word] = f
@@ -60,6 +64,20 @@ func (t *tool) known() map[string]flag {
 		}
 	}
 	return all
+}
+
+// flag is what is known of one, and of all below it.
+func (c *call) flag(name string) (f flag, ok bool) {
+	for below := name; ; {
+		if f, ok = c.known[below]; ok {
+			return f, true
+		}
+		dot := strings.LastIndex(strings.TrimSuffix(below, "."), ".")
+		if dot < 0 {
+			return flag{}, false
+		}
+		below = below[:dot+1]
+	}
 }
 
 var tools = []*tool{vllm, aiperf, genAIPerf, guideLLM, inferencePerf, sglang, benchmarkServing, llmPerf, genAIBench}
@@ -80,8 +98,9 @@ func Of(args []string) (Command, error) {
 	if t == nil {
 		return Command{}, fmt.Errorf("%q begins with no tool that is known: %s", strings.Join(args, " "), Names())
 	}
-	c := &call{given: map[string]string{}}
 	known := t.known()
+	c := &call{given: map[string]string{}, read: map[string]bool{}, known: known}
+	var order []string
 	if t.read != nil {
 		var err error
 		if rest, err = t.read(t, c, rest); err != nil {
@@ -103,7 +122,7 @@ func Of(args []string) (Command, error) {
 		if t.shortens {
 			name = whole(known, name)
 		}
-		f, ok := known[name]
+		f, ok := c.flag(name)
 		f.several = f.several || !ok && t != guideLLM // which takes no lists
 		words := []string{value}
 		for i := 0; !inOne && !f.bare && len(rest) > 0 && !isFlag(rest[0]) && (i == 0 || f.several); i++ {
@@ -119,10 +138,14 @@ func Of(args []string) (Command, error) {
 			c.note("--%s: no equal here", name) // its value may be a key
 		}
 		c.take(t, name, f, words)
+		if order = append(order, name); ok && (f.none || f.quiet || f.ours != "" || t.flags[name] != nil) || !ok {
+			c.read[name] = true
+		}
 	}
 	t.end(c)
 	c.ofFlags()
 	c.ofAPI()
+	c.ofDefaults()
 	if c.url == "" {
 		c.url = "http://localhost:8000"
 		c.note("no address was given: %s stands for it", c.url)
@@ -134,6 +157,11 @@ func Of(args []string) (Command, error) {
 	}
 	if strings.Contains(strings.Join(c.args, " "), secret.Mask) {
 		c.note("%s stands for what may be a secret and is not repeated: fill it in, or put a key into a variable and name it with --api-key-env NAME", secret.Mask)
+	}
+	for _, name := range order {
+		if !c.read[name] {
+			c.note("--%s: changes nothing here, beside these other flags", name)
+		}
 	}
 	command := "bench"
 	if c.sweeps {
@@ -222,7 +250,9 @@ type call struct {
 	args   []string
 	notes  []string
 	given  map[string]string // flags of the tool, by name
-	body   []string          // "field": value, of each request
+	read   map[string]bool   // of these, what had a say in the command or its notes
+	known  map[string]flag
+	body   []string // "field": value, of each request
 	sweeps bool
 }
 
@@ -258,7 +288,7 @@ func number(name string) func(*call, string) {
 // what the tool takes too.
 func (c *call) set(flag, value string) {
 	switch flag {
-	case "objective", "header", "tag":
+	case "header", "tag":
 	default:
 		c.unset(flag)
 	}
@@ -304,7 +334,15 @@ func (c *call) seconds(flag, value string) {
 	if value == "inf" {
 		value = "86400"
 	}
-	c.set(flag, value+"s")
+	c.set(flag, plain(value)+"s")
+}
+
+// plain is a number without zeros at its end; what is no number stays as it is.
+func plain(value string) string {
+	if x, err := strconv.ParseFloat(value, 64); err == nil {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return value
 }
 
 func (c *call) note(format string, args ...any) {
@@ -313,9 +351,16 @@ func (c *call) note(format string, args ...any) {
 	}
 }
 
-// has reports whether the tool was given one of some flags.
+// has reports whether the tool was given one of some flags. A switch has had its say then:
+// of a flag with a value only `or` takes that.
 func (c *call) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { _, ok := c.given[name]; return ok })
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, ok := c.given[name]
+		if ok && c.known[name].bare {
+			c.read[name] = true
+		}
+		return ok
+	})
 }
 
 // byDefault sets a flag of ours unless the tool was given one of some of its own.
@@ -357,6 +402,7 @@ func (c *call) atItsTimes() {
 func (c *call) or(fallback string, names ...string) string {
 	for _, name := range names {
 		if v, ok := c.given[name]; ok && v != "" {
+			c.read[name] = true
 			return v
 		}
 	}
@@ -403,7 +449,7 @@ func (c *call) path() {
 		c.url = strings.TrimSuffix(strings.TrimSuffix(c.url, "/"), "/v1") + c.tail
 		return
 	}
-	c.note("the path %s: no equal here, as it ends in no operation of an API", c.tail)
+	c.note("--endpoint %s: no equal here, as the path ends in no operation of an API", c.tail)
 }
 
 // key never repeats a secret.
@@ -411,7 +457,7 @@ func key(c *call, _ string) {
 	c.note("--api-key: put the key into a variable and name it with --api-key-env NAME")
 }
 
-// limits are the objectives of a request: ttft:500 and the like, in ms.
+// limits say which requests are good: ttft:500 and the like, in ms.
 func limits(names map[string]string) func(*call, string) {
 	return func(c *call, v string) {
 		for part := range strings.FieldsSeq(v) {
@@ -421,9 +467,17 @@ func limits(names map[string]string) func(*call, string) {
 				c.note("--goodput %s: no equal here", part)
 				continue
 			}
-			c.set("objective", ours+" < "+limit+"ms")
+			c.good(ours, limit)
 		}
 	}
+}
+
+// good is a limit of the requests that count for goodput. The tools measure their share,
+// and no run fails for it: so it is a limit here, and no promise.
+func (c *call) good(metric, limit string) {
+	all := strings.TrimSpace(c.arg("objective") + " " + metric + ":" + limit)
+	c.unset("objective")
+	c.set("objective", all)
 }
 
 // answers says how long they are where the tool asks for no length.
@@ -435,9 +489,9 @@ func (c *call) answers() {
 func lengths(c *call, flag, mean, deviation string) {
 	switch {
 	case mean == "":
-	case deviation == "" || deviation == "0":
+	case deviation == "" || plain(deviation) == "0":
 		c.set(flag, mean)
 	default:
-		c.set(flag, "normal:"+mean+","+deviation)
+		c.set(flag, "normal:"+mean+","+plain(deviation))
 	}
 }

@@ -9,12 +9,12 @@ import (
 func TestOf(t *testing.T) {
 	for _, c := range []struct{ line, want, note string }{
 		{"vllm bench serve --backend openai-chat --base-url http://h:8000 --model m --random-input-len 100 --random-output-len 20 --num-prompts 50 --request-rate 4 --ignore-eos --goodput ttft:500 tpot:50 --save-result",
-			"bench http://h:8000 --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --api openai-chat --rate 4 --arrival poisson --input-tokens 100 --output-tokens 20 --warmup 0", "role chunk"},
+			"bench http://h:8000 --model m --requests 50 --ignore-eos --objective ttft:500 tpot:50 --api openai-chat --rate 4 --arrival poisson --input-tokens 100 --output-tokens 20 --warmup 0", "role chunk"},
 		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --probe-request-rate 1",
 			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --input-tokens uniform:512,1536 --output-tokens uniform:64,192 --ignore-eos --warmup 0", "--probe-request-rate: no equal"},
 		{"aiperf profile -m m -u h:8000 --endpoint-type chat --streaming --concurrency 8 --request-count 100 --isl 256 --isl-stddev 16 --osl 64 --extra-inputs ignore_eos:true --extra-inputs temperature:0.5 --extra-inputs user:x",
 			`bench http://h:8000 --model m --api openai-chat --ignore-eos --concurrency 8 --requests 100 --warmup 0 --input-tokens normal:256,16 --output-tokens 64 --parameters {"temperature": 0.5, "user": "x"}`, "tpot"},
-		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --objective ttft < 370ms --no-stream --api openai-chat --rate 5 --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
+		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --objective ttft:370 --no-stream --api openai-chat --rate 5 --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
 		{"genai-perf profile -m m --service-kind openai --streaming --concurrency 4 --output-tokens-mean 100", "bench http://localhost:8000 --model m --api openai-chat --concurrency 4 --requests 10 --warmup 0 --input-tokens 550 --output-tokens 100", "no address"},
 		// Fields of the body that are flags here, those of the tool replaced by them as there.
 		{`aiperf profile -m m -u a:1,b:2 --streaming --concurrency 2 --request-count 9 --isl 10 --osl 20 --extra-inputs {"max_tokens":30,"ignore_eos":true,"seed":[1,{"a":2}],"model":"y"}`,
@@ -28,12 +28,12 @@ func TestOf(t *testing.T) {
 		{"vllm bench serve --model m --base-url http://h --dataset-name custom --dataset-path p.jsonl --num-prompts 5 --disable-shuffle",
 			"bench http://h --model m --prompts p.jsonl --requests 5 --api openai-completions --concurrency 5 --output-tokens 256 --warmup 0", "chat template"},
 		{"guidellm benchmark --target http://h:8000 --rate-type constant --rate 10 --max-seconds 30 --data prompt_tokens=256,output_tokens=128",
-			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --ignore-eos --rate 10 --api openai-chat --warmup 0", "time_per_output_token"},
+			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --ignore-eos --rate 10 --api openai-chat --seed 42 --warmup 0", "time_per_output_token"},
 		{"guidellm benchmark run --backend kind=openai_http,target=http://h,model=m,request_format=/v1/chat/completions --profile kind=concurrent,streams=4 --constraint kind=max_requests,count=9",
-			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --warmup 0", ""},
-		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat", ""},
+			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --seed 42 --warmup 0", ""},
+		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat --seed 42", ""},
 		{"inference-perf --server.base_url=http://h --server.model_name=m --api.type=chat --api.streaming=true --load.type=poisson --load.stages=10@60,20@30",
-			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --warmup 0", "tokenizer"},
+			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --input-tokens 8 --warmup 0", "tokenizer"},
 	} {
 		got, err := Of(strings.Fields(c.line))
 		if err != nil {
@@ -87,7 +87,7 @@ func TestPublishedCommands(t *testing.T) {
 		"aiperf profile -m m --url localhost:1 --server-metrics localhost:2 localhost:3 --request-count 50":                                                           {"--requests 50", "localhost:3"},
 		"vllm bench serve --model m --random 5": {"--random: no equal", "--input-tokens 5"},
 		// SGLang's defaults: lengths from one token on, its own port and API, answers of the whole length, ShareGPT.
-		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --random-input-len 1000": {"http://localhost:30000 --api sglang --ignore-eos --requests 1000 --concurrency 1000 --warmup 1 --input-tokens uniform:1,1000 --output-tokens uniform:1,1024", "no address"},
+		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --random-input-len 1000": {"http://localhost:30000 --api sglang --ignore-eos --seed 42 --wait-ready 60s --requests 1000 --concurrency 1000 --warmup 1 --input-tokens uniform:1,1000 --output-tokens uniform:1,1024", "no address"},
 		"python -m sglang.bench_serving --disable-ignore-eos --random-range-ratio 1":                     {"--api sglang", "--ignore-eos"},
 		"python -m sglang.bench_serving --num-prompts 5":                                                 {"--dataset-name sharegpt: name the file", "--input-tokens"},
 		"python -m sglang.bench_serving --backend vllm --dataset-name random --random-range-ratio 1":     {"http://localhost:8000 --api openai-completions", "uniform"},
@@ -104,7 +104,7 @@ func TestPublishedCommands(t *testing.T) {
 		// An endpoint of another path, and what is done to the server around a run.
 		"vllm bench serve --model m --backend openai-chat --base-url https://gw/ --endpoint /llm/v1/chat/completions": {"bench https://gw/llm/v1/chat/completions --model m --api openai-chat", "no equal"},
 		"vllm bench serve --model m --profile --base-url http://h:1 --endpoint /v1/completions":                       {"bench http://h:1 --model m --server-profile", "no equal"},
-		"python -m sglang.bench_serving --flush-cache --dataset-name random":                                          {"--reset-cache --api sglang --ignore-eos", "no equal"},
+		"python -m sglang.bench_serving --flush-cache --dataset-name random":                                          {"--reset-cache --api sglang --ignore-eos --control-limit 60s", "no equal"},
 		"inference-perf --server.base_url=http://x --load.type=concurrent --load.stages=8@30":                         {"load.type concurrent: no equal", "--stages"},
 		// Switches may be shortened too; what may be a switch or a flag is neither.
 		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},

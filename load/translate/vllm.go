@@ -14,10 +14,15 @@ var vllm = &tool{
 	names:    []string{"vllm bench serve"},
 	shortens: true,
 	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template !enable-multimodal-chat-
-		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
-		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- timed-trace-chunk-hash-size timed-trace-sec-multiplier !self-timed !no-self-timed
+		!disable-shuffle custom-output-len num-warmups=warmup !append-result~ label=name request-id-prefix~ ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init~
+		!plot-timeline- timeline-itl-thresholds~ !plot-dataset-stats- timed-trace-chunk-hash-size timed-trace-sec-multiplier !self-timed !no-self-timed
 		prefix-repetition-prefix-len prefix-repetition-suffix-len prefix-repetition-num-prefixes prefix-repetition-output-len
-		ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
+		ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure
+		asr-max-audio-len-sec- asr-min-audio-len-sec- bfcl-categories- blazedit-max-distance- blazedit-min-distance- chat-template-kwargs-
+		!custom-ensure-client-side-data- hf-name- hf-output-len hf-split- hf-subset- logprobs- lora-assignment- !no-reranker- probe-request-rate-
+		random-mm-base-items-per-request random-mm-bucket-config random-mm-limit-mm-per-prompt random-mm-num-mm-items-range-ratio spec-bench-category-
+		spec-bench-output-len speed-bench-category- speed-bench-dataset-subset- speed-bench-output-len timed-trace-label-hash-ids-
+		timed-trace-label-input-length- timed-trace-label-output-length- timed-trace-label-timestamp-`,
 	flags: servingFlags,
 	end:   vllmEnd,
 }
@@ -27,11 +32,12 @@ var vllm = &tool{
 var benchmarkServing = &tool{
 	names:    []string{"benchmark_serving.py", "tensorrt_llm.serve.scripts.benchmark_serving"},
 	shortens: true,
-	table: servingTable + `endpoint-type num-warmups +metadata=tag !non-streaming=no-stream !random-ids- !tokenize-on-client- !no-test-input download-path- download-timeout
+	table: servingTable + `endpoint-type num-warmups +metadata=tag !non-streaming=no-stream !random-ids- !tokenize-on-client- !no-test-input download-path- download-timeout~
 		custom-tokenizer-`,
 	flags: servingFlags,
 	end: func(c *call) {
-		if set, ratio := c.serving("sharegpt"), c.or("", "random-range-ratio"); set == "random" && ratio != "" {
+		set := c.serving("sharegpt")
+		if ratio := c.given["random-range-ratio"]; set == "random" && ratio != "" {
 			if ratioOf(ratio, "input") >= 1 { // which only the older rule takes: fixed lengths
 				c.set("input-tokens", c.or("1024", "random-input-len"))
 				c.set("output-tokens", c.or("128", "random-output-len"))
@@ -49,9 +55,9 @@ var benchmarkServing = &tool{
 
 // servingTable is what they share, and have had from the first.
 const servingTable = `backend base-url host port endpoint dataset-name dataset-path=workload max-concurrency=concurrency model=model served-model-name
-	tokenizer=tokenizer !use-beam-search- num-prompts=requests request-rate burstiness seed=seed !trust-remote-code !disable-tqdm=quiet
-	!profile=server-profile !save-result !save-detailed +header +goodput +lora-modules- result-dir=out result-filename !ignore-eos=ignore-eos
-	percentile-metrics metric-percentiles tokenizer-mode random-input-len random-output-len random-range-ratio sharegpt-output-len=output-tokens
+	tokenizer=tokenizer !use-beam-search- num-prompts=requests request-rate burstiness seed=seed !trust-remote-code~ !disable-tqdm=quiet
+	!profile=server-profile !save-result~ !save-detailed~ +header +goodput +lora-modules- result-dir=out result-filename !ignore-eos=ignore-eos
+	percentile-metrics~ metric-percentiles~ tokenizer-mode~ random-input-len random-output-len random-range-ratio sharegpt-output-len
 	sonnet-input-len sonnet-output-len sonnet-prefix-len `
 
 var servingFlags = map[string]func(*call, string){
@@ -67,7 +73,8 @@ const servingAPIs = "openai-chat=openai-chat vllm=openai-completions openai=open
 	"scalellm=openai-completions sglang=openai-completions tgi=tgi openai-embeddings=embeddings vllm-rerank=rerank openai-audio=transcription"
 
 func vllmEnd(c *call) {
-	if c.serving("random") == "random" {
+	switch c.serving("random") {
+	case "random", "random-mm":
 		c.on("ignore-eos") // of an API of OpenAI's form, as all but tgi are
 	}
 	c.byDefault("warmup", "0", "num-warmups")
@@ -85,14 +92,26 @@ func (c *call) serving(dataset string) string {
 		}
 	}
 	c.served()
-	c.load()
 	dataset = c.or(dataset, "dataset-name")
+	c.batched(dataset)
+	c.load()
 	switch dataset {
-	case "random":
+	case "random", "random-mm", "random-rerank":
 		c.made()
 		ratio := c.or("0", "random-range-ratio")
-		c.set("input-tokens", around(c.or("1024", "input-len", "random-input-len"), ratioOf(ratio, "input")))
-		c.set("output-tokens", around(c.or("128", "output-len", "random-output-len"), ratioOf(ratio, "output")))
+		input := c.or("1024", "input-len", "random-input-len")
+		if n, err := strconv.Atoi(input); err == nil && dataset == "random-rerank" {
+			query := n/2 - 1
+			input = strconv.Itoa(n - query - 1)
+			c.note("a query of %d tokens goes before each document's %s there: a workload file has `query: %d`; of flags it has 16 tokens here", query, input, query)
+		}
+		c.set("input-tokens", around(input, ratioOf(ratio, "input")))
+		if dataset != "random-rerank" {
+			c.set("output-tokens", around(c.or("128", "output-len", "random-output-len"), ratioOf(ratio, "output")))
+		}
+		if dataset == "random-mm" {
+			c.randomPictures()
+		}
 	case "custom":
 		if c.arg("api") == "openai-completions" && !c.has("skip-chat-template") {
 			c.note("--dataset-name custom: each text is put into the model's chat template there before it goes to /v1/completions; with --api openai-chat the server does so, and here it goes as it stands")
@@ -112,20 +131,83 @@ func (c *call) serving(dataset string) string {
 			c.or("256", "prefix-repetition-prefix-len"), c.or("10", "prefix-repetition-num-prefixes"))
 	case "timed_trace":
 		c.on("ignore-eos")
-		if x, err := strconv.ParseFloat(c.or("1", "timed-trace-sec-multiplier"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
-			c.set("speedup", fmt.Sprintf("%g", 1/x))
+		if c.selfTimed() {
+			c.slowed("timed-trace-sec-multiplier")
 		}
 		c.traceFile("s", c.or("16", "timed-trace-chunk-hash-size"))
+	case "custom_image", "custom_audio", "spec_bench", "speed_bench", "hf":
+		if n := c.fixedAnswers(dataset); n != "" && n != "-1" {
+			c.set("output-tokens", n)
+		}
+		c.dataset(dataset)
 	default:
 		if dataset == "sharegpt" {
+			if n := c.or("", "output-len", "sharegpt-output-len"); n != "" {
+				c.set("output-tokens", n)
+			}
 			c.note("conversations whose first turn has less than 4 tokens or more than 1,024, or more than 2,048 with its answer, are left out there, and sent here")
-		}
-		if n := c.or("", "output-len"); n != "" {
-			c.set("output-tokens", n)
 		}
 		c.dataset(dataset)
 	}
 	return dataset
+}
+
+// fixedAnswers is the length of all answers of a set.
+// Source: get_samples and add_dataset_parser in vllm/benchmarks/datasets/datasets.py, 0.33.0.
+func (c *call) fixedAnswers(dataset string) string {
+	switch dataset {
+	case "spec_bench":
+		return c.or("256", "output-len", "spec-bench-output-len")
+	case "speed_bench":
+		return c.or("4096", "speed-bench-output-len")
+	case "hf":
+		return c.or("", "output-len", "hf-output-len")
+	}
+	return c.or("256", "output-len", "custom-output-len")
+}
+
+// batched: the number of prompts is that of texts, several of which make a request.
+// Source: RandomDataset.sample in vllm/benchmarks/datasets/datasets.py, 0.33.0.
+func (c *call) batched(dataset string) {
+	n, errN := strconv.Atoi(c.or("1000", "num-prompts"))
+	batch, errBatch := strconv.Atoi(c.arg("batch"))
+	if errN == nil && errBatch == nil && batch > 1 && n > 0 && (dataset == "random" || dataset == "random-rerank") {
+		c.given["num-prompts"] = strconv.Itoa((n + batch - 1) / batch)
+		c.set("requests", c.given["num-prompts"])
+	}
+}
+
+// randomPictures are those of random-mm: of one size by a flag here, of several in a file.
+// Source: RandomMultiModalDataset in vllm/benchmarks/datasets/datasets.py, 0.33.0.
+func (c *call) randomPictures() {
+	items := c.or("1", "random-mm-base-items-per-request")
+	if items == "0" {
+		return
+	}
+	var sizes, videos []string
+	for key := range strings.SplitSeq(c.or("{(256, 256, 1): 0.5, (720, 1280, 1): 0.5}", "random-mm-bucket-config"), "(") {
+		var height, width, frames int
+		var share float64
+		if n, _ := fmt.Sscanf(strings.ReplaceAll(key, " ", ""), "%d,%d,%d):%g", &height, &width, &frames, &share); n < 4 || share == 0 {
+			continue
+		}
+		if size := fmt.Sprintf("%dx%d", width, height); frames > 1 {
+			videos = append(videos, size)
+		} else {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 1 && len(videos) == 0 {
+		c.set("images", items+"x"+sizes[0])
+	} else {
+		c.note("--random-mm-bucket-config: %s pictures with each prompt there, none here; a workload file has `images`, and sizes beside each other as a mix: %s",
+			items, strings.Join(append(sizes, videos...), ", "))
+	}
+	for _, name := range []string{"random-mm-num-mm-items-range-ratio", "random-mm-limit-mm-per-prompt"} {
+		if v := c.or("0", name); plain(v) != "0" {
+			c.note("--%s %s: no equal here", name, v)
+		}
+	}
 }
 
 // served is the name of the model that requests carry. The other one is then the tokenizer's.
@@ -203,6 +285,13 @@ func (c *call) selfTimed() bool {
 		return c.or("sglang", "backend") == "sglang" || c.has("use-trace-timestamps")
 	}
 	return false
+}
+
+// slowed plays a trace so many times as slowly as a flag of the tool says.
+func (c *call) slowed(flag string) {
+	if x, err := strconv.ParseFloat(c.or("1", flag), 64); err == nil && x > 0 && x != 1 {
+		c.set("speedup", fmt.Sprintf("%g", 1/x))
+	}
 }
 
 // rampUp is a rate that grows from request to request; here it grows with time, for as
