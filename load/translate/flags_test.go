@@ -165,3 +165,49 @@ func TestChoicesOfPeers(t *testing.T) {
 		}
 	}
 }
+
+// guideQuiet are keys of GuideLLM's that are about what is printed, kept or looked at first;
+// and another name of a file beside the one that goes before it.
+const guideQuiet = " data:source metrics:confidence metrics:sample_size metrics:warnings backend:validate_backend "
+
+// Each key of a kind that a flag of GuideLLM takes changes the command, or is named.
+func TestKeysOfGuideLLM(t *testing.T) {
+	_, all := peerFlags(t, "testdata/flags/guidellm.txt")
+	for _, f := range all {
+		if f.takes != "key" {
+			continue
+		}
+		flag, rest, _ := strings.Cut(f.names[0], " ")
+		kind, key, _ := strings.Cut(rest, ",")
+		kind = strings.Replace(kind, "*", map[string]string{"profile": "concurrent,streams=2", "data": "trace_synthetic,path=t.jsonl", "metrics": "generative"}[flag], 1)
+		if strings.Contains(guideQuiet, " "+flag+":"+key+" ") {
+			continue
+		}
+		base := []string{"guidellm", "run", "--" + flag, kind}
+		if flag != "profile" {
+			base = append(base, "--profile", "kind=concurrent,streams=3")
+		}
+		if flag == "data" && strings.Contains(kind, "synthetic_text") {
+			base[3] += ",prompt_tokens=9,output_tokens=4"
+		}
+		before, err := Of(base)
+		if err != nil {
+			t.Fatal(base, err)
+		}
+		said := false
+		for _, value := range append([]string{"7", "false", "true", "0.5", "http://h", "x"}, f.choices...) {
+			args := slices.Clone(base)
+			args[3] = kind + "," + key + "=" + value
+			if i := strings.Index(base[3], ",prompt_tokens"); i > 0 {
+				args[3] += strings.ReplaceAll(base[3][i:], ","+key+"=", ",other=")
+			}
+			after, err := Of(args)
+			if said = err != nil || !slices.Equal(before.Args, after.Args) || !slices.Equal(before.Notes, after.Notes); said {
+				break
+			}
+		}
+		if !said {
+			t.Errorf("--%s %s,%s: nothing differs, and nothing is said", flag, kind, key)
+		}
+	}
+}

@@ -280,6 +280,25 @@ func of(words, text string) string {
 	return words + text
 }
 
+// guideRead are the keys of a profile that have their say in the command or its notes.
+var guideRead = map[string]string{
+	"": "kind rate rampup_duration warmup cooldown", "concurrent": "streams", "throughput": "max_concurrency", "constant": "max_concurrency", "poisson": "max_concurrency",
+	"async": "max_concurrency", "replay": "time_scale", "sweep": "sweep_size", "goodput": "target_attainment",
+}
+
+// guideUnread names the rest.
+func (c *call) guideUnread(profile string, p map[string]string) {
+	read := strings.Fields(guideRead[""] + " " + guideRead[profile])
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if p[name] != "" && !slices.Contains(read, name) && (name != "schedule_turn" || p[name] != "timestamp") {
+			c.note("--profile kind=%s,%s=%s: no equal here", profile, name, p[name])
+		}
+	}
+	if scale := c.given["data's time_scale"]; scale != "" && profile != "replay" {
+		c.note("--data time_scale=%s: the file's times are not played", scale)
+	}
+}
+
 func guideEnd(c *call) {
 	profile, p := c.guideProfile()
 	rate := p["rate"]
@@ -333,6 +352,7 @@ func guideEnd(c *call) {
 	default:
 		c.note("profile %s: no equal here", profile)
 	}
+	c.guideUnread(profile, p)
 	c.byDefault("api", "openai-chat", "request-type", "request-format")
 	c.byDefault("seed", "42", "seed", "random-seed")
 	if strings.HasPrefix(c.url, "https:") && !slices.Contains(c.args, "--insecure") {

@@ -426,7 +426,12 @@ func TestGenAIBench(t *testing.T) {
 			"the help of 0.0.5: minutes; openai_user.py:101 temperature, :112 ignore_eos"},
 		{g + "--api-backend openai --traffic-scenario N(480,240)/(300,150)", "sweep http://h|--concurrency 1,2,4,8,16,32,64,128,256|--input-tokens normal:480,240|--output-tokens normal:300,150", "--ignore-eos", "the help: num-concurrency; openai_user.py:114"},
 		{g + "--api-backend sglang --traffic-scenario U(100,200) --num-concurrency 1 --num-concurrency 2", "--concurrency 1,2|--input-tokens uniform:1,100|--output-tokens uniform:1,200", "", "scenarios/text.py:92: from 1 on where no least is said"},
+		{strings.Replace(g, "text-to-text", "text-to-embeddings", 1) + "--api-backend openai --traffic-scenario E(64) --traffic-scenario E(128) --batch-size 1 --batch-size 8 --num-concurrency 4", "sweep http://h|--api embeddings|--input-tokens 64,128|--concurrency 1|#with --batch 8 too|#--num-concurrency 4: of embeddings", "--batch 8|#five are run|#no equal",
+			"cli/validation.py validate_iteration_params: one stream, a run for each batch"},
+		{strings.Replace(g, "text-to-text", "text-to-embeddings", 1) + "--api-backend openai --batch-size 8", "sweep http://h|--batch 8|--input-tokens 64,128,256,512,1024|--concurrency 1", "#five are run|#a run for each", "the same; DEFAULT_SCENARIOS_FOR_EMBEDDING"},
+		{strings.Replace(g, "text-to-text", "text-to-rerank", 1) + "--api-backend openai --batch-size 8 --traffic-scenario R(512,100)", "bench http://h|--api rerank|--batch 8|--input-tokens 512|--concurrency 1|#`query: 100`", "#seven", "scenarios/text.py ReRankScenario"},
+		{g + "--api-backend vllm --batch-size 8 --num-concurrency 2", "--concurrency 2|#--batch-size 8: changes nothing there", "--batch", "validate_iteration_params: of other tasks 1"},
 		{g + "--api-backend vllm", "#five are run", "--input-tokens", "the help: default scenarios"},
-		{g + "--api-backend vllm --prefix-len 8 --spawn-rate 5 --iteration-type batch_size", "#--prefix-len 8|#--spawn-rate: no equal|#--iteration-type batch_size", "", "the help"},
+		{g + "--api-backend vllm --prefix-len 8 --spawn-rate 5 --iteration-type batch_size", "#--prefix-len 8|#--spawn-rate: no equal|#--iteration-type batch_size: is of embeddings", "", "the help"},
 	})
 }
