@@ -26,6 +26,7 @@ func TestTranslationsParse(t *testing.T) {
 		"guidellm benchmark --target http://127.0.0.1:1 --model m --rate-type poisson --rate 3 --max-requests 4 --max-seconds 5 --data prompt_tokens=9,output_tokens=4,prompt_tokens_stdev=2",
 		"inference-perf --server.base_url=http://127.0.0.1:1 --server.model_name=m --api.type=completion --load.stages=2@3,4@3 --data.input_distribution.mean=20",
 		"vllm bench serve --base-url http://127.0.0.1:1 --endpoint /x/v1/completions --model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --num-prompts 20 --profile",
+		"vllm bench serve --base-url http://127.0.0.1:1 --model m --ramp-up-strategy exponential --ramp-up-start-rps 2 --ramp-up-end-rps 20 --num-prompts 20 --burstiness 100",
 		"python benchmark_serving.py --base-url http://127.0.0.1:1 --model m --dataset-name random --num-prompts 3",
 		"python -m sglang.bench_serving --backend sglang --model m --dataset-name image --image-resolution 32x48 --num-prompts 3 --flush-cache --random-input-len 8",
 		"aiperf profile -m m -u http://127.0.0.1:1 --streaming --user-centric-rate 4 --num-users 3 --benchmark-duration 5 --failed-request-threshold 0.1 --seq-dist 20,5:40;30,5:60",

@@ -260,14 +260,7 @@ func (c *call) load() {
 	switch rate := c.or("inf", "request-rate"); {
 	case rate != "inf":
 		c.set("rate", rate)
-		switch b := c.or("1", "burstiness"); b {
-		case "1", "1.0":
-			c.set("arrival", "poisson")
-		case "inf":
-		default:
-			c.set("arrival", "gamma")
-			c.set("burstiness", b)
-		}
+		c.bursts()
 	case !c.has("max-concurrency"):
 		c.set("concurrency", c.or("1000", "num-prompts"))
 		c.note("without a rate and a cap every request is sent at once: a closed loop of as many streams")
@@ -294,17 +287,47 @@ func (c *call) slowed(flag string) {
 	}
 }
 
-// rampUp is a rate that grows from request to request; here it grows with time, for as
-// long as that many requests need at the rate in the middle.
+// bursts is how gaps are drawn: by a gamma distribution, whose shape of 1 is Poisson's.
+func (c *call) bursts() {
+	switch b := plain(c.or("1", "burstiness")); b {
+	case "1":
+		c.set("arrival", "poisson")
+	case "+Inf":
+	default:
+		c.set("arrival", "gamma")
+		c.set("burstiness", b)
+	}
+}
+
+// rampPieces are into how many stages a ramp is cut.
+const rampPieces = 8
+
+// rampUp is a rate that grows from request to request; here it grows with time, in pieces of
+// as many requests each, for as long as these need.
+// Source: _get_current_request_rate and get_request in vllm/benchmarks/serve.py, 0.33.0.
 func (c *call) rampUp() {
 	from, _ := strconv.ParseFloat(c.or("0", "ramp-up-start-rps"), 64)
 	to, _ := strconv.ParseFloat(c.or("0", "ramp-up-end-rps"), 64)
 	n, _ := strconv.ParseFloat(c.or("1000", "num-prompts"), 64)
-	if from+to > 0 && n > 0 {
-		c.set("stages", fmt.Sprintf("%.0fs@%g..%g", math.Ceil(2*n/(from+to)), from, to))
-		c.set("arrival", "poisson")
+	strategy := c.or("", "ramp-up-strategy")
+	if from <= 0 || to <= 0 || n <= 0 {
+		c.note("--ramp-up-strategy %s: it needs rates above 0, --ramp-up-start-rps is %g and --ramp-up-end-rps %g", strategy, from, to)
+		return
 	}
-	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here", c.or("", "ramp-up-strategy"))
+	at := func(share float64) float64 {
+		if strategy == "exponential" {
+			return from * math.Pow(to/from, share)
+		}
+		return from + (to-from)*share
+	}
+	var stages []string
+	for i := range rampPieces {
+		begins, ends := at(float64(i)/rampPieces), at(float64(i+1)/rampPieces)
+		stages = append(stages, fmt.Sprintf("%.4gs@%.4g..%.4g", n/rampPieces*2/(begins+ends), begins, ends))
+	}
+	c.set("stages", strings.Join(stages, ","))
+	c.bursts()
+	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here, in %d pieces of as many requests", strategy, rampPieces)
 }
 
 // prefixed is a workload file: flags have no prefix that requests share.
