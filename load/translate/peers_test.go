@@ -44,8 +44,8 @@ func testPeers(t *testing.T, cases []peer) {
 func TestVLLM(t *testing.T) {
 	const v = "vllm bench serve --model m "
 	testPeers(t, []peer{
-		{v, "--requests 1000|--concurrency 1000|--input-tokens 1024|--output-tokens 128|--ignore-eos|--warmup 0|--api openai-completions", "--parameters",
-			"arg_utils.py:30 num-prompts, :200 random lengths; serve.py main_async: random sets ignore_eos; num-warmups 0"},
+		{v, "--requests 1000|--concurrency 1000|--input-tokens 1024|--output-tokens 128|--ignore-eos|--warmup 0|--api openai-completions|--parameters {\"repetition_penalty\": 1.0}", "",
+			"arg_utils.py:30 num-prompts, :200 random lengths; serve.py main_async: random sets ignore_eos; num-warmups 0; endpoint_request_func.py:231"},
 		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9 --no-oversample", "--prompts s.json|--output-tokens 9|#random order|#more than 1,024, or more than 2,048 with its answer, are left out|#--no-oversample: no equal", "--ignore-eos", "serve.py main_async: output_len is every set's; datasets.py is_valid_sequence"},
 		{v + "--dataset-name custom --dataset-path d.jsonl --disable-shuffle", "--prompts d.jsonl|--output-tokens 256", "#random order", "arg_utils.py custom-output-len 256"},
 		{v + "--dataset-name custom --dataset-path d.jsonl --custom-output-len -1", "--workload d.jsonl", "--output-tokens", "custom.py: -1 is the file's own"},

@@ -51,6 +51,10 @@ func (c *call) ofAPI() {
 	if a.Product().Lengthless() {
 		c.unset("output-tokens")
 		c.off("ignore-eos")
+		c.off("no-stream")
+		if c.has("streaming") {
+			c.note("--streaming: %s answers at once", a.Name)
+		}
 	}
 	if a.Name == "transcription" && c.arg("audio")+c.arg("workload") == "" {
 		c.unset("input-tokens")

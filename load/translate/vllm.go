@@ -77,6 +77,9 @@ func vllmEnd(c *call) {
 	case "random", "random-mm":
 		c.on("ignore-eos") // of an API of OpenAI's form, as all but tgi are
 	}
+	if c.arg("api") == "openai-completions" { // so that the model's own has no say
+		c.usually(`"repetition_penalty": 1.0`)
+	}
 	c.byDefault("warmup", "0", "num-warmups")
 	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
 }
