@@ -1,9 +1,6 @@
 package api
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // This file tells thoughts of which a reply has a summary, and in its output tokens all.
 
@@ -13,23 +10,43 @@ import (
 const leastSeal = 65
 
 // abridges reports whether a model of this name shows a summary of its thoughts, as
-// Claude has done since version 4; 3.7 shows them in full. Before the name there may be
-// the vendor's.
+// Claude has done since version 4; 3.7 shows them in full.
 // Source: https://docs.claude.com/en/docs/build-with-claude/extended-thinking and
 // https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-differences.html
 func abridges(model []byte) bool {
-	model = model[bytes.LastIndexByte(model, '/')+1:]
 	if _, after, found := bytes.Cut(model, []byte("anthropic.")); found {
 		model = after
 	}
-	name, is := bytes.CutPrefix(model, []byte("claude-"))
-	version := bytes.IndexAny(name, "0123456789")
-	return is && version >= 0 && name[version] >= '4'
+	behind, is := madeAs(model, "claude")
+	version := bytes.IndexAny(behind, "0123456789")
+	return is && version >= 0 && behind[version] >= '4'
 }
 
 // isGemini reports whether a model of this name is Google's, all of which show summaries
 // of their thoughts, whatever a gateway calls these.
 // Source: https://ai.google.dev/gemini-api/docs/thinking#summaries
 func isGemini(model string) bool {
-	return strings.HasPrefix(model[strings.LastIndexByte(model, '/')+1:], "gemini-")
+	_, is := madeAs([]byte(model), "gemini")
+	return is
 }
+
+// madeAs reports whether a model is of a make, and what stands behind that in its name.
+// Hosts put their own names before it and write it as they like: databricks-claude-opus-4-6,
+// anthropic--claude-4-sonnet, Claude-Sonnet-4.5. A digit before it is of another model,
+// which was made of its answers: Qwen3-14B-claude-distill.
+func madeAs(model []byte, name string) (behind []byte, is bool) {
+	model = model[bytes.LastIndexByte(model, '/')+1:]
+	within := false // a word
+	for i, c := range model {
+		switch {
+		case '0' <= c && c <= '9':
+			return nil, false
+		case !within && len(model)-i > len(name) && bytes.EqualFold(model[i:i+len(name)], []byte(name)) && !isLetter(model[i+len(name)]):
+			return model[i+len(name):], true
+		}
+		within = isLetter(c)
+	}
+	return nil, false
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -56,6 +56,7 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"Claude 4.5", "anthropic", "", sse, messages("claude-sonnet-4-5-20250929", seal, ""), true},
 		{"Claude Fable 5", "anthropic", "", sse, messages("claude-fable-5", seal, ""), true},
 		{"a gateway's name", "anthropic", "", sse, messages("us.anthropic.claude-opus-4-20250514-v1:0", seal, ""), true},
+		{"Databricks' name", "anthropic", "", sse, messages("databricks-claude-sonnet-4-5", seal, ""), true},
 		{"counted by Anthropic", "anthropic", "", sse, messages("claude-sonnet-4-5-20250929", seal, `,"output_tokens_details":{"thinking_tokens":400}`), false},
 		{"Claude 3.7", "anthropic", "", sse, messages("claude-3-7-sonnet-20250219", seal, ""), false},
 		{"llama.cpp under Claude's name", "anthropic", "", sse, messages("claude-sonnet-4-5", "", ""), false},
@@ -63,12 +64,14 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"MiniMax", "anthropic", "", sse, messages("MiniMax-M2", seal, ""), false},
 		{"a model made of Claude's answers", "anthropic", "", sse, messages("org/Qwen3-14B-claude-4.5-distill", seal, ""), false},
 		{"Converse, Claude 4", "bedrock", "us.anthropic.claude-sonnet-4-20250514-v1:0", named, converse(seal), true},
+		{"Converse, Claude 3.7 in full", "bedrock", "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-7-sonnet-20250219-v1:0", named, converse(seal), false},
 		{"Converse, a profile", "bedrock", "arn:aws:bedrock:us-east-2:1:application-inference-profile/ab", named, converse(seal), true},
 		{"Converse, nobody knows which", "bedrock", "", named, converse(seal), true},
 		{"Converse, Claude 3.7", "bedrock", "anthropic.claude-3-7-sonnet-20250219-v1:0", named, converse(seal), false},
 		{"Converse, another", "bedrock", "deepseek.r1-v1:0", named, converse(""), false},
 		{"OpenRouter", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", ""), true},
 		{"OpenRouter, counted by whom?", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", counted), true},
+		{"Poe's name", "openai-chat", "", sse, openRouter("Claude-Sonnet-4.5", ""), true},
 		{"OpenRouter, Claude 3.7", "openai-chat", "", sse, openRouter("anthropic/claude-3.7-sonnet", counted), false},
 		{"LiteLLM", "openai-chat", "", sse, liteLLM, true},
 	} {
@@ -84,5 +87,32 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 				t.Errorf("%s %v, S unknown: %v, want %v", tl.Outcome, tl.Error, got, c.unknown)
 			}
 		})
+	}
+}
+
+// Names that hosts give to one model. Sources: learn.microsoft.com, Databricks foundation
+// models; SAP AI Core's list of models; Poe's; Amazon's, Google's and OpenRouter's own.
+func TestMakesOfModels(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-sonnet-4-5-20250929": "claude", "us.anthropic.claude-opus-4-20250514-v1:0": "claude", "anthropic/claude-sonnet-4.5": "claude",
+		"databricks-claude-sonnet-4-5": "claude", "system.ai.claude-sonnet-4-5": "claude", "anthropic--claude-4-sonnet": "claude",
+		"bedrock-claude-sonnet-4-5": "claude", "eu-claude-sonnet-4-5": "claude", "us-claude-4-6-opus": "claude", "Claude-Sonnet-4.5": "claude",
+		"claude_sonnet_4": "claude", "projects/p1/locations/us-east5/publishers/anthropic/models/claude-opus-4@20250514": "claude",
+		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude",
+		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "", "claude-instant": "",
+		"org/Qwen3-14B-claude-4.5-distill": "", "claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",
+		"gemini-2.5-pro": "gemini", "google/gemini-2.5-flash": "gemini", "models/gemini-3-pro": "gemini", "databricks-gemini-2-5-pro": "gemini",
+		"vertex-gemini-2.5-pro": "gemini", "Gemini-2.5-Pro": "gemini", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
+	} {
+		got := ""
+		if abridges([]byte(name)) {
+			got = "claude"
+		}
+		if isGemini(name) {
+			got += "gemini"
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
