@@ -82,7 +82,7 @@ func TestPreflightSilence(t *testing.T) {
 // be: else a long run would run out of it.
 func TestRoomComesBack(t *testing.T) {
 	rec := newRecorder(discarding{}, false)
-	rec.room = api.NewRoom(1 << 20)
+	rec.room = api.NewRoom(1<<20, replyInHand)
 	ph := &phase{name: timeline.Measure}
 	for i := range 20 {
 		tl := rec.timeline()

@@ -87,7 +87,7 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	}
 	r.reads = r.keepText || plan.Norm != nil || plan.Tokenizer != nil || plan.ReadsAnswers || echoes(plan.Extra)
 	cfg.Stream.KeepText = r.reads
-	r.room = api.NewRoom(roomFor(machine.This()))
+	r.room = api.NewRoom(roomFor(machine.This()), replyInHand)
 	cfg.Stream.Room = r.room
 	cl, err := client.New(cfg)
 	if err != nil {

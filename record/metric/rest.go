@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"unsafe"
 
 	"tokenmeter/record/timeline"
 )
@@ -35,6 +36,12 @@ func (k *keeper) Take(packed []timeline.Packed) {
 		k.take(k.tl.Events.Packed(), true)
 	}
 	k.take(packed, false)
+}
+
+// Bytes implements timeline.Rest.
+func (k *keeper) Bytes() int64 {
+	r := k.rest
+	return int64(unsafe.Sizeof(*r)) + int64(cap(r.progress.marks))*8 + int64(r.chunkGaps.used+r.tokenGaps.used)*int64(unsafe.Sizeof([64]gapBin{}))
 }
 
 // rest is what is known of the events of a timeline that did not keep all.
@@ -174,7 +181,10 @@ func EventsBy(tl *timeline.Timeline, us int64) (by, all int64) {
 // gapBins is a histogram of times: single microseconds up to 128, from there 64
 // bins to each power of two, which are there when they are needed. A bin knows
 // its sum.
-type gapBins struct{ octaves [58]*[64]gapBin }
+type gapBins struct {
+	octaves [58]*[64]gapBin
+	used    int // octaves that are there
+}
 
 type gapBin struct{ n, sumUS int64 }
 
@@ -185,6 +195,7 @@ func (b *gapBins) add(us, gaps int64) {
 	at := &b.octaves[octave]
 	if *at == nil {
 		*at = new([64]gapBin)
+		b.used++
 	}
 	bin := &(*at)[each>>max(octave-1, 0)&63]
 	bin.n += gaps

@@ -117,8 +117,11 @@ func (e *Events) Packed() []Packed {
 }
 
 // Rest takes the events that are not kept, in order. The slice is its own only
-// during the call.
-type Rest interface{ Take([]Packed) }
+// during the call. Bytes is how much memory it takes.
+type Rest interface {
+	Take([]Packed)
+	Bytes() int64
+}
 
 // waiting is how many events are handed to a Rest at once.
 const waiting = 256
@@ -220,8 +223,14 @@ func (e *Events) AppendColumns(c Columns) {
 // 71 minutes.
 func (e *Events) Len() int { return len(e.Packed()) }
 
-// Bytes is how much memory the list takes.
-func (e *Events) Bytes() int64 { return int64(cap(e.packed)) * int64(unsafe.Sizeof(Packed{})) }
+// Bytes is how much memory the list takes, and what is known of the events that it does not keep.
+func (e *Events) Bytes() int64 {
+	n := int64(cap(e.packed)) * int64(unsafe.Sizeof(Packed{}))
+	if e.handed {
+		n += e.rest.Bytes()
+	}
+	return n
+}
 
 // LastUS returns the time of the last event, kept or not; 0 without events.
 func (e *Events) LastUS() int64 { return e.lastUS }

@@ -29,6 +29,10 @@ func fields(h http.Header) (n int) {
 // large head and its body.
 const ofRequest = 28 << 10
 
+// ReplyInHand is what a request takes besides for its reply, without asking: the arrivals
+// of 256 tokens. Each further one counts in Config.Replies.
+const ReplyInHand = 4 << 10
+
 // headSize is how many bytes the head of a request has, nearly.
 func headSize(in *http.Request) int {
 	n := len(in.RequestURI) + len(in.Host)

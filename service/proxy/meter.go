@@ -22,6 +22,7 @@ type meter struct {
 	reason traffic.Reason
 	// crashed is told of a panic; nil: nobody is.
 	crashed func(what any, stack []byte)
+	room    *api.Room
 	overNS  int64 // time beyond what reads may cost, less what later ones did not need
 }
 
@@ -34,7 +35,7 @@ const (
 )
 
 func newMeter(clk *clock.Clock, tl *timeline.Timeline, a *api.API, opts api.StreamOptions) *meter {
-	m := &meter{clk: clk, tl: tl, reason: traffic.UnknownAPI}
+	m := &meter{clk: clk, tl: tl, reason: traffic.UnknownAPI, room: opts.Room}
 	if a != nil {
 		m.reason = ""
 		metric.KeepFirst(tl, traffic.MostArrivals)
@@ -87,6 +88,8 @@ func (m *meter) read(at client.Arrived, data []byte) (first bool) {
 	}
 	if m.stream.NoRoom() {
 		m.giveUp(traffic.TooLarge)
+		m.tl.Events = timeline.Events{}
+		m.room.Free(m.tl) // so that others are measured
 		return false
 	}
 	m.spent(m.clk.NS() - before)

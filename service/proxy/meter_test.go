@@ -121,33 +121,46 @@ func TestGivingUpFreesTheDecoder(t *testing.T) {
 	}
 }
 
-// Replies that are whole when they end are kept until then, of all clients in one room: those
-// beyond it pass unmeasured, and what they took is given back.
+// What is kept of replies until they end has one room for all clients: bodies that are read
+// when they are whole, and arrivals. Replies beyond it pass unmeasured, and what they took is
+// given back.
 func TestRepliesHaveOneRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answer := `{"choices":[{"index":0,"message":{"content":"` + strings.Repeat("x", 200<<10) + `"},"finish_reason":"stop"}]}`
-		head := fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n", len(answer))
-		h := open(t, play("0ms "+head+answer[:len(answer)-1], "10s }"), func(c *Config) { c.Replies = api.NewRoom(1 << 20) })
-		for range 2 {
-			var all sync.WaitGroup
-			for range 8 {
-				all.Go(func() {
-					if got := h.talk(post(chatPath, hello), 0); got.body != answer {
-						t.Errorf("%d bytes came, %v", len(got.body), got.err)
+	whole := `{"choices":[{"index":0,"message":{"content":"` + strings.Repeat("x", 200<<10) + `"},"finish_reason":"stop"}]}`
+	tokens := strings.Repeat(tok("a"), 5000)
+	for name, c := range map[string]struct {
+		writes []string
+		room   int64
+		body   string
+	}{
+		"whole": {[]string{fmt.Sprintf("0ms HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n", len(whole)) + whole[:len(whole)-1],
+			"10s }"}, 1 << 20, whole},
+		"arrivals": {[]string{"0ms " + sseHead + chunk(tokens), "10s " + chunk(fin+done) + lastChunk}, 400 << 10, tokens + fin + done},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, play(c.writes...), func(cfg *Config) { cfg.Replies = api.NewRoom(c.room, ReplyInHand) })
+				for range 2 {
+					var all sync.WaitGroup
+					for range 8 {
+						all.Go(func() {
+							if got := h.talk(post(chatPath, hello), 0); got.body != c.body {
+								t.Errorf("%d bytes came, %v", len(got.body), got.err)
+							}
+						})
 					}
-				})
-			}
-			all.Wait()
-			h.settled()
-			count := map[traffic.Reason]int{}
-			for _, r := range h.sink.all {
-				want(t, "outcome", r.Outcome, timeline.OK)
-				count[r.Unmeasured]++
-			}
-			h.sink.all = nil
-			if count[""] < 2 || count[traffic.TooLarge] < 2 || count[""]+count[traffic.TooLarge] != 8 {
-				t.Errorf("measured and not: %v", count)
-			}
-		}
-	})
+					all.Wait()
+					h.settled()
+					count := map[traffic.Reason]int{}
+					for _, r := range h.sink.all {
+						want(t, "outcome", r.Outcome, timeline.OK)
+						count[r.Unmeasured]++
+					}
+					h.sink.all = nil
+					if count[""] < 2 || count[traffic.TooLarge] < 2 || count[""]+count[traffic.TooLarge] != 8 {
+						t.Errorf("measured and not: %v", count)
+					}
+				}
+			})
+		})
+	}
 }

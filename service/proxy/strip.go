@@ -64,7 +64,11 @@ func (s *stripper) feed(data []byte, write func([]byte) error) error {
 	s.held = append(s.held, data...)
 	from := len(s.held) - len(data)
 	n, err := s.scan(s.held, from, write)
-	s.held = append(s.held[:0], s.held[n:]...)
+	if rest := s.held[n:]; cap(s.held) > mostFrame && len(rest) <= mostFrame {
+		s.held = append([]byte(nil), rest...) // streams that wait hold little
+	} else {
+		s.held = append(s.held[:0], rest...)
+	}
 	return err
 }
 

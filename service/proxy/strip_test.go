@@ -1,6 +1,9 @@
 package proxy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Usage that nobody asked for goes, wherever a server puts it, and nothing else.
 func TestWhatIsStripped(t *testing.T) {
@@ -58,5 +61,27 @@ func TestWhatIsStripped(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What waits for the rest of an event takes little more than its bytes, however large the
+// reads were: thousands of streams may wait.
+func TestStripperHoldsLittle(t *testing.T) {
+	s := newStripper()
+	long := strings.Repeat(tok("a"), 1000)
+	var got strings.Builder
+	write := func(b []byte) error { got.Write(b); return nil }
+	for range 3 {
+		for _, part := range []string{long[:20_000], long[20_000:45_010], long[45_010:]} {
+			if err := s.feed([]byte(part), write); err != nil {
+				t.Fatal(err)
+			}
+			if cap(s.held) > 2*mostFrame {
+				t.Errorf("%d bytes are kept for %d", cap(s.held), len(s.held))
+			}
+		}
+	}
+	if got.String() != long+long+long {
+		t.Error("something else passed")
 	}
 }

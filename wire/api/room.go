@@ -12,19 +12,19 @@ import (
 // ends as ClientResource, so that servers whose replies have no end can't fill
 // the memory, however many there are. nil has no end.
 type Room struct {
-	most int64
+	most   int64
+	inHand int64 // of each reply, that is not asked for
 
 	mu   sync.Mutex
 	used int64
 	of   map[*timeline.Timeline]int64
 }
 
-// NewRoom returns a room of so many bytes, beyond the first 64 KiB of each reply.
-func NewRoom(bytes int64) *Room { return &Room{most: bytes, of: map[*timeline.Timeline]int64{}} }
-
-// inHand is what a reply takes without asking: 4,096 events, more than most
-// replies have.
-const inHand = 64 << 10
+// NewRoom returns a room of so many bytes, beyond the first bytes of each reply, inHand:
+// who knows how many replies there will be leaves it out of the room.
+func NewRoom(bytes, inHand int64) *Room {
+	return &Room{most: bytes, inHand: inHand, of: map[*timeline.Timeline]int64{}}
+}
 
 // Free gives back what a reply took. It is called when its timeline is kept no
 // longer.
@@ -42,7 +42,7 @@ func (r *Room) Free(tl *timeline.Timeline) {
 func (r *Room) take(tl *timeline.Timeline, holds int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	more := max(holds-inHand, 0) - r.of[tl]
+	more := max(holds-r.inHand, 0) - r.of[tl]
 	if r.used+more > r.most {
 		return &noRoomError{r.most}
 	}
@@ -91,7 +91,7 @@ func (s *Stream) makeRoom() error {
 	if s.framer != nil {
 		holds += int64(s.framer.Held())
 	}
-	if holds <= max(s.holds, inHand) {
+	if holds <= max(s.holds, s.opts.Room.inHand) {
 		return nil
 	}
 	s.holds = holds

@@ -12,6 +12,9 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// inHand is what the replies of these tests take without asking.
+const inHand = 64 << 10
+
 // Replies in flight share what they may take, whatever of them takes it: events,
 // kept text, an event that does not end, a body that is no stream. Whoever finds
 // nothing left ends by our own want, the others go on; and what is given back
@@ -27,7 +30,7 @@ func TestRepliesShareTheirRoom(t *testing.T) {
 		"no line feed": {stream, strings.Repeat("a", 30_000)},
 		"whole body":   {whole, "[" + strings.Repeat("1,", 15_000)},
 	} {
-		room := NewRoom(most)
+		room := NewRoom(most, inHand)
 		open := func() (*Stream, *timeline.Timeline) {
 			s, tl := opened(200, c.contentType, StreamOptions{Room: room, KeepText: true})
 			if name == "no line feed" {
@@ -80,7 +83,7 @@ func TestRepliesShareTheirRoom(t *testing.T) {
 
 // A reply that needs little never asks, and without a room there is no end.
 func TestSmallRepliesNeedNoRoom(t *testing.T) {
-	for _, room := range []*Room{NewRoom(0), nil} {
+	for _, room := range []*Room{NewRoom(0, inHand), nil} {
 		tl := timeline.New()
 		s := NewStream(tl, OpenAIChat, StreamOptions{Room: room})
 		s.Head(0, Head{200, http.Header{"Content-Type": {"text/event-stream"}}})
@@ -110,7 +113,7 @@ func TestCompressedRepliesAskForRoom(t *testing.T) {
 		_, _ = w.Write(flood)
 		_ = w.Close()
 		tl := timeline.New()
-		s := NewStream(tl, OpenAIChat, StreamOptions{Room: NewRoom(most)})
+		s := NewStream(tl, OpenAIChat, StreamOptions{Room: NewRoom(most, inHand)})
 		s.Head(0, Head{200, http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {coding}}})
 		s.Read(1, 0, packed.Bytes())
 		if held := tl.Events.Bytes(); !s.NoRoom() || held > 2*most {

@@ -263,7 +263,7 @@ func TestWriterDecodesWithinTheRoom(t *testing.T) {
 		return out.Bytes()
 	}
 	const most = 8 << 20
-	room := api.NewRoom(most)
+	room := api.NewRoom(most, 64<<10)
 	for size, kept := range map[int]bool{1000: true, 500_000: true, 4 << 20: false} {
 		for range 20 { // each gives back what it took
 			var out bytes.Buffer
