@@ -22,7 +22,7 @@ type benchCmd struct {
 	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
 	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing (bench only)."`
 
-	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Number of requests to measure. With --duration, whichever comes first."`
+	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Number of requests to measure. A conversation or task that has begun is sent to its end. With --duration, whichever comes first."`
 	Duration           string `group:"load" placeholder:"TIME" help:"How long to measure. Default: 30s without --requests."`
 	UntilPrecision     string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
 	Concurrency        string `aliases:"max-concurrency,sessions" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8), or sessions at once; with --rate the cap on requests in flight (default none)."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -67,6 +68,16 @@ func usd(x float64) string {
 	return fmt.Sprintf("$%.3g", x)
 }
 
+// held is how many requests those of a workload are of which so many were asked for:
+// items that have begun are sent to their end.
+func held(requests int64, d *workload.Description) int64 {
+	if requests <= 0 || d.Items == 0 || d.Requests <= d.Items {
+		return requests
+	}
+	each := float64(d.Requests) / float64(d.Items)
+	return int64(math.Ceil(float64(requests)/each) * each)
+}
+
 // before tells what a run will cost, before anything is sent.
 func (c *benchCmd) before(a *app, p *bench.Plan) {
 	if p.Pricing == nil {
@@ -89,7 +100,7 @@ func (c *benchCmd) before(a *app, p *bench.Plan) {
 	if p.Trace != nil {
 		t := *p.Trace
 		t.Requests, t.Duration = int64(p.Requests), p.Duration
-		if first, played, _, err = t.Preview(0); err != nil || played == 0 {
+		if first, played, _, err = t.Preview(0); err != nil {
 			return
 		}
 		n = min(n, played)
@@ -98,9 +109,9 @@ func (c *benchCmd) before(a *app, p *bench.Plan) {
 	if err != nil {
 		return
 	}
-	requests, duration := int64(p.Requests), p.Duration
-	if p.Trace != nil && requests == 0 {
-		requests = played * d.Requests / max(d.Items, 1)
+	requests, duration := held(int64(p.Requests), &d), p.Duration
+	if all := played * d.Requests / max(d.Items, 1); p.Trace != nil && (requests == 0 || requests > all) {
+		requests = all
 	} else if requests == 0 && p.Rate > 0 {
 		requests = int64(p.Rate * duration.Seconds())
 	}

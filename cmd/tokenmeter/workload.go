@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -104,10 +103,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 // have no end), and when the first of them are due; nil for a closed loop.
 func arrivalsOf(l *workload.Loaded, seed uint64, most int64) (first, n int64, at []time.Duration, err error) {
 	if byItsTimes(l) {
-		if first, n, at, err = traceOf(l).Preview(most); err == nil && n == 0 {
-			err = errors.New("no record of the file is due in the part of the trace that is played")
-		}
-		return first, n, at, err
+		return traceOf(l).Preview(most)
 	}
 	if n, err = l.Len(); err != nil {
 		return 0, 0, nil, err
@@ -297,13 +293,14 @@ type workloadValidateCmd struct {
 func planned(l *workload.Loaded, d *workload.Description, items int64) int64 {
 	each := float64(d.Requests) / float64(max(d.Items, 1))
 	w, played := &l.Spec.When, int64(float64(items)*each)
+	asked := held(int64(w.Requests), d)
 	switch {
-	case byItsTimes(l) && w.Requests > 0:
-		return min(int64(w.Requests), played)
+	case byItsTimes(l) && asked > 0:
+		return min(asked, played)
 	case byItsTimes(l):
 		return played
-	case w.Requests > 0:
-		return int64(w.Requests)
+	case asked > 0:
+		return asked
 	case w.Rate > 0 && w.Duration > 0:
 		return int64(w.Rate * w.Duration.Seconds() * each)
 	}

@@ -26,9 +26,7 @@ func DryRun(plan Plan) (string, error) {
 	defer cl.Close()
 	first := int64(0)
 	if plan.Trace != nil {
-		t := plan.trace()
-		t.Requests = 1
-		if first, _, _, err = t.Preview(0); err != nil {
+		if first, _, _, err = plan.trace().Preview(0); err != nil {
 			return "", &UsageError{err}
 		}
 	}

@@ -60,7 +60,7 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 		return nil, nil, err
 	}
 	if plan.Trace != nil {
-		if err := plan.trace().Verify(); err != nil {
+		if _, _, _, err := plan.trace().Preview(0); err != nil {
 			return nil, nil, &UsageError{err}
 		}
 	}

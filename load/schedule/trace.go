@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -15,8 +16,8 @@ type Trace struct {
 	// It is called once for each worker.
 	Times func() iter.Seq2[time.Duration, error]
 	Speed float64 // 2 plays it in half the time; 0 means 1
-	// From and To cut a window out of the trace, in the trace's own time. What
-	// is due at From is sent at once. To 0: to the end.
+	// From and To cut a window out of the trace, in the trace's own time since its start.
+	// What is due at From is sent at once. To 0: to the end.
 	From, To time.Duration
 
 	Requests int64         // bound; 0: none
@@ -76,14 +77,19 @@ func (t Trace) Arrivals(share Share) iter.Seq[Arrival] {
 	}
 }
 
-// Preview reads what is played and measured: its first record, how many there are, and when
-// the first of them, most at most, are due. The error is why the times can't be read.
+// Preview reads the times that would be played. Of what is measured it returns the first
+// record, how many there are, and when the first of them, most at most, are due. The error
+// is why the times can't be played: a record that can't be read, one that is due before the
+// one in front of it, or none that is measured.
 func (t Trace) Preview(most int64) (first, n int64, at []time.Duration, err error) {
 	if err := t.Check(); err != nil {
 		return 0, 0, nil, err
 	}
-	t.Tail, t.Failed = 0, func(why error) { err = why }
+	t.Failed = func(why error) { err = why }
 	for x := range t.Arrivals(Share{}) {
+		if x.Part != Main {
+			continue
+		}
 		if n == 0 {
 			first = x.Index
 		}
@@ -91,14 +97,8 @@ func (t Trace) Preview(most int64) (first, n int64, at []time.Duration, err erro
 			at = append(at, x.At)
 		}
 	}
-	return first, n, at, err
-}
-
-// Verify reads the times that would be played and returns why they can't be: a
-// record that can't be read, or one that is due before the one in front of it.
-func (t Trace) Verify() (err error) {
-	t.Failed = func(why error) { err = why }
-	for range t.Arrivals(Share{}) {
+	if err == nil && n == 0 {
+		err = errors.New("no record of the file is due in the part of the trace that is played")
 	}
-	return err
+	return first, n, at, err
 }

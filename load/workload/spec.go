@@ -148,7 +148,7 @@ type When struct {
 	Trace       *TraceSpec    `yaml:"trace" doc:"how the times of a trace are played; a file with times is played by them unless a load is given"`
 	Prefills    int           `yaml:"prefill_concurrency" doc:"cap on requests that wait for their first token"`
 
-	Requests int           `yaml:"requests" doc:"measure so many requests"`
+	Requests int           `yaml:"requests" doc:"measure so many requests; a conversation, task or session that has begun is sent to its end"`
 	Duration time.Duration `yaml:"duration" doc:"measure so long"`
 	Warmup   string        `yaml:"warmup" doc:"requests, or how long, before all else"`
 	Ramp     time.Duration `yaml:"ramp" doc:"the load grows from nothing for so long, before what is measured"`
@@ -161,8 +161,8 @@ type When struct {
 // TraceSpec is how a trace is played.
 type TraceSpec struct {
 	Speed float64       `yaml:"speed" doc:"2 plays it in half the time; default 1"`
-	From  time.Duration `yaml:"from" doc:"start there, in the trace's own time"`
-	To    time.Duration `yaml:"to" doc:"end there; default its end"`
+	From  time.Duration `yaml:"from" doc:"start so long after the file's first record, in the trace's own time"`
+	To    time.Duration `yaml:"to" doc:"end so long after the first record; default its end"`
 }
 
 // Share is a part of a whole, from 0 to 1; written 5% or 0.05.
