@@ -96,16 +96,18 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 		}
 		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns, said)
 	}
+	if err == nil && k.Order == "random" {
+		seed := out.seed
+		out.source.shuffle = &seed
+		_, err = out.source.count()
+	} else if err == nil {
+		err = out.source.check(c.opt.Strict)
+	}
 	if err == nil {
 		c.refuse(k.Turns != "" && out.source.lengths, at("turns"), "turns are cut from conversations, and the file's records are lengths: leave turns out")
-		if k.Order == "random" {
-			seed := out.seed
-			out.source.shuffle = &seed
-			_, err = out.source.count()
-		} else {
-			err = out.source.check(c.opt.Strict)
-		}
-		if err == nil && (k.Sessions || out.source.delayed && k.Order != "random" && k.Turns == "") {
+		c.refuse(c.opt.Checks && out.name == checkClass && !out.source.answers, at("file"),
+			"no record of %s has an answer to check, of the first %d: want a column answer, expected or check", file.Name, ahead)
+		if k.Sessions || out.source.delayed && k.Order != "random" && k.Turns == "" {
 			err = out.source.group()
 		}
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -150,7 +151,7 @@ func readGeneric(r *reading, row records.Row) (e entry, err error) {
 			return e, err
 		}
 	}
-	if e.messages == nil && !e.input.OK() {
+	if e.messages == nil && e.turns == nil && !e.input.OK() {
 		return e, fmt.Errorf(`want a "prompt", "text" or "messages" that is not empty, or a length to make one of; its columns are %s`, strings.Join(row.Names(), ", "))
 	}
 	return e, nil
@@ -220,15 +221,48 @@ func readText(r *reading, row records.Row, e *entry) (err error) {
 		if text != "" {
 			e.messages = user(text)
 		}
+	} else if e.turns, err = userTurns(row); err != nil {
+		return err
 	}
-	if v, ok := r.get(row, "system"); ok && e.messages != nil && e.messages[0].Role != "system" {
+	said := &e.messages
+	if len(e.turns) > 0 {
+		e.turns[0].messages = user(e.turns[0].user)
+		said = &e.turns[0].messages
+	}
+	if v, ok := r.get(row, "system"); ok && *said != nil && (*said)[0].Role != "system" {
 		text, isText := v.(string)
 		if !isText {
 			return errors.New("the system prompt is no text")
 		}
-		e.messages = append([]api.Message{{Role: "system", Content: text}}, e.messages...)
+		*said = append([]api.Message{{Role: "system", Content: text}}, *said...)
 	}
 	return nil
+}
+
+// userTurns reads what a user says turn by turn, as the questions of MT-Bench and Spec-Bench
+// have it; nil where a record has none, or only a number of turns.
+func userTurns(row records.Row) (turns []turn, err error) {
+	v, _ := row.Get("turns")
+	if text, isText := v.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") { // in CSV
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return nil, fmt.Errorf("turns: %w", err)
+		}
+	}
+	said, isList := v.([]any)
+	if !isList {
+		return nil, nil
+	}
+	for i, x := range said {
+		text, isText := x.(string)
+		if !isText {
+			return nil, fmt.Errorf("turn %d is no text: write each of such turns as a record with session_id, text_input and, after the first, delay in ms, as AIPerf's conversations of Mooncake traces have them", i+1)
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			break
+		}
+		turns = append(turns, turn{user: text})
+	}
+	return turns, nil
 }
 
 func readRest(r *reading, row records.Row, e *entry) (err error) {

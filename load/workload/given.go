@@ -93,6 +93,9 @@ func (c *class) recorded(it *Item, turns []turn, asked timeline.Opt[int64]) {
 		} else if !s.MaxTokens.OK() {
 			s.MaxTokens = asked
 		}
+		if said == "" && !c.live && k < len(turns)-1 { // the user's turns alone were recorded
+			s.Answer = c.maker.make(answerKey^partKey(k), it.Index, c.maker.units(s.MaxTokens.Or(defaultAnswer)))
+		}
 		if k > 0 {
 			s.After, s.Continue = []int{k - 1}, timeline.Some(k-1)
 			s.Wait = c.think.Draw(&think)

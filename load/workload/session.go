@@ -3,6 +3,7 @@ package workload
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sort"
@@ -29,6 +30,9 @@ func (s *source) group() error {
 		}
 		if err != nil {
 			return err
+		}
+		if len(e.turns) > 0 {
+			return fmt.Errorf("%s: record %d is a conversation of several turns, no request of a session: leave out sessions, and give turns", s.file.Name, i+1)
 		}
 		name := "s" + e.session
 		if e.chat != "" {
@@ -104,7 +108,6 @@ func (c *class) session(it *Item) {
 			it.Err = err
 			return
 		}
-		e.turns = nil
 		list = append(list, e)
 	}
 	if !slices.ContainsFunc(list, func(e entry) bool { return e.delay.OK() }) {

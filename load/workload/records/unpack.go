@@ -35,13 +35,15 @@ func OpenFile(path string) (in *os.File, name string, err error) {
 	case ".zst":
 		unpack = func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) }
 	default:
-		return f, path, nil
+		in, err = unwrapped(f)
+		return in, path, err
 	}
 	defer f.Close()
 	in, err = unpacked(f, unpack, max(leastUnpacked, info.Size()*mostPacked))
 	if err != nil {
-		err = fmt.Errorf("it can't be unpacked: %w", err)
+		return nil, path, fmt.Errorf("it can't be unpacked: %w", err)
 	}
+	in, err = unwrapped(in)
 	return in, strings.TrimSuffix(path, filepath.Ext(path)), err
 }
 
@@ -62,16 +64,23 @@ func unpacked(f io.Reader, unpack func(io.Reader) (io.Reader, error), most int64
 	if z, ok := r.(*zstd.Decoder); ok {
 		defer z.Close()
 	}
+	return temporary(func(out io.Writer) error {
+		n, err := io.Copy(out, io.LimitReader(r, most+1))
+		if err == nil && n > most {
+			err = fmt.Errorf("it unpacks to more than %d times its size; unpack it yourself if that is meant", mostPacked)
+		}
+		return err
+	})
+}
+
+// temporary is a file of what write writes.
+func temporary(write func(io.Writer) error) (*os.File, error) {
 	out, err := os.CreateTemp("", "tokenmeter-*")
 	if err != nil {
 		return nil, err
 	}
 	_ = os.Remove(out.Name()) // Windows keeps it until its folder of temporary files is emptied
-	n, err := io.Copy(out, io.LimitReader(r, most+1))
-	if err == nil && n > most {
-		err = fmt.Errorf("it unpacks to more than %d times its size; unpack it yourself if that is meant", mostPacked)
-	}
-	if err != nil {
+	if err := write(out); err != nil {
 		out.Close()
 		return nil, err
 	}
