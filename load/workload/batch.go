@@ -79,7 +79,7 @@ func (c *class) batched(i int64) Item {
 // sent takes the texts of a file as one prompt.
 func (c *class) sent(whole *Item) {
 	if c.source != nil && whole.Err == nil {
-		whole.Print = c.source.print(whole.Messages)
+		whole.Print = c.source.print(0, whole.Messages)
 	}
 }
 

@@ -116,6 +116,28 @@ func (c *class) complete(it *Item) {
 	for k := range it.Len() {
 		c.finish(it, k)
 	}
+	if c.source != nil {
+		c.prints(it)
+	}
+}
+
+// prints tells the requests of a file apart by all that they send, what came before in
+// their conversation too; of a live one the server decides that.
+func (c *class) prints(it *Item) {
+	for k := range it.Len() {
+		s := it.Nth(k)
+		base, goesOn := s.Continue.Get()
+		switch {
+		case !goesOn:
+			s.Print = c.source.print(0, s.Messages)
+		case !it.Live:
+			before, said := it.Nth(base), s.Messages
+			if !s.Replays {
+				said = append([]api.Message{{Role: "assistant", Content: before.Answer, ToolCalls: before.Calls}}, said...)
+			}
+			s.Print = c.source.print(before.Print, said)
+		}
+	}
 }
 
 func (c *class) finish(it *Item, k int) {

@@ -43,9 +43,6 @@ func (c *class) entry(it *Item, e *entry) {
 	if e.extra != nil {
 		it.Extra = merged(c.extra, e.extra)
 	}
-	if c.batch == nil && e.context != addsToContext { // else its texts are one prompt together, or a part of one
-		it.Print = c.source.print(it.Messages)
-	}
 }
 
 // output is the distribution of output lengths that was asked for; zero: none.

@@ -74,15 +74,20 @@ func (s *source) times() iter.Seq2[time.Duration, error] {
 	}
 }
 
-// print tells prompts from one another: equal ones have the same.
-func (s *source) print(messages []api.Message) uint64 {
+// print tells prompts from one another: equal ones have the same. before is that of the
+// messages in front of these; 0: there are none.
+func (s *source) print(before uint64, messages []api.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.hashSeed)
+	maphash.WriteComparable(&h, before)
 	for _, m := range messages {
-		h.WriteString(m.Role)
-		h.WriteByte(0)
-		h.WriteString(m.Content)
-		h.WriteByte(0)
+		maphash.WriteComparable(&h, [2]string{m.Role, m.Content})
+		for _, c := range m.ToolCalls {
+			maphash.WriteComparable(&h, c)
+		}
+		for _, p := range m.Images {
+			h.Write(p.Data)
+		}
 	}
 	return max(h.Sum64(), 1)
 }

@@ -188,3 +188,52 @@ func TestChecksWithoutAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Requests of a file are told apart by all that they send: turns of a conversation that is
+// sent again are the same ones, and a word, a picture or a made answer in front is another.
+func TestPrintsOfWhatIsSent(t *testing.T) {
+	picture := func(data string) string {
+		return `{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}]}]}` + "\n"
+	}
+	talk := `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"}]}` + "\n"
+	for name, c := range map[string]struct {
+		content Content
+		text    string
+		items   int64
+		want    int // different prompts, of all that can be told apart
+	}{
+		"one conversation twice":  {Content{Turns: "8"}, talk, 2, 2},
+		"two that begin alike":    {Content{Turns: "8"}, talk + strings.Replace(talk, `"c"`, `"e"`, 1), 2, 3},
+		"another answer":          {Content{Turns: "8"}, talk + strings.Replace(talk, `"b"`, `"e"`, 1), 2, 3},
+		"a live one":              {Content{Turns: "8", History: "live"}, talk, 2, 1},
+		"a word in front":         {Content{CacheBust: "request"}, `{"prompt":"a"}` + "\n", 3, 3},
+		"the same prompt":         {Content{}, `{"prompt":"a"}` + "\n", 3, 1},
+		"other pictures":          {Content{}, picture("AAAA") + picture("BBBB") + picture("AAAA"), 3, 2},
+		"a session that adds":     {Content{Sessions: true}, `{"session_id":"s","timestamp":0,"text_input":"a","output_length":3}` + "\n" + `{"session_id":"s","timestamp":9,"text_input":"b","output_length":3}` + "\n", 2, 3},
+		"made answers, each anew": {Content{Turns: "2"}, `{"turns":["a","b"]}` + "\n", 2, 3},
+	} {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.content.File = path
+		l, err := FromSpec("x", Spec{Content: c.content}, Options{Salt: "s"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		seen := map[uint64]bool{}
+		for i := range c.items {
+			it := l.Item(i)
+			for k := range it.Len() {
+				if p := it.Nth(k).Print; p != 0 {
+					seen[p] = true
+				}
+			}
+		}
+		if len(seen) != c.want {
+			t.Errorf("%s: %d different, want %d", name, len(seen), c.want)
+		}
+		l.Close()
+	}
+}
