@@ -84,6 +84,9 @@ func (r *runner) environment() machine.Environment {
 func (p *Plan) load() run.Load {
 	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession,
 		Retries: timeline.Some(int64(p.Client.Retries))}
+	if share := p.Client.RetryBudget; share > 0 {
+		l.RetryBudget = timeline.Some(share)
+	}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
 		switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/typeset"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -113,7 +114,7 @@ func reasons(a, b *Facts) []Reason {
 		}
 	}
 	known("users", Refuse, a.Workload.Users, b.Workload.Users, "none", "the users who hang up or read slowly", " differ: %s and %s")
-	known("retries", Warn, retriesOf(a), retriesOf(b), "0", "the further tries of a refused request", " differ (at most %s and %s): waiting for them counts as latency")
+	known("retries", Warn, a.Load.FurtherTries(), b.Load.FurtherTries(), run.NoFurtherTry, "the further attempts of refused requests", " differ (%s and %s): waiting for them counts as latency")
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
 	differ("server", Note, a.Target.Server, b.Target.Server, "the servers differ: %s and %s")
@@ -210,28 +211,20 @@ func loadsDiffer(a, b *Facts) (differ, vague bool) {
 	}
 	differ = a.Load.Kind != b.Load.Kind
 	pa, pb := a.Load.Parts(), b.Load.Parts()
-	untold := func(f *Facts, i int) bool {
-		const shape, part = 3, 5 // places of Parts, which runs have kept for as long as no_stream
-		return f.Tags["imported"] != "" || !f.Workload.NoStream.OK() && (i == shape || i == part)
+	untold := func(f *Facts, part *run.Part) bool { // some parts runs have kept for as long as no_stream
+		later := part.Name == run.BurstinessPart || part.Name == run.TracePart
+		return part.Words == "" && (f.Tags["imported"] != "" || later && !f.Workload.NoStream.OK())
 	}
 	for i := range pa {
 		switch {
 		case pa[i] == pb[i]:
-		case pa[i] == "" && untold(a, i), pb[i] == "" && untold(b, i):
+		case untold(a, &pa[i]), untold(b, &pb[i]):
 			vague = true
 		default:
 			differ = true
 		}
 	}
 	return differ, vague
-}
-
-// retriesOf is how often a refused request was sent again at most; empty: not known.
-func retriesOf(f *Facts) string {
-	if n, ok := f.Load.Retries.Get(); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	return ""
 }
 
 // tokenizerOf names what counted the tokens, where that was a tokenizer.

@@ -173,6 +173,8 @@ func TestUsersAndRetriesThatAreNotKnown(t *testing.T) {
 	facts := func(users string, retries timeline.Opt[int64]) *Facts {
 		return &Facts{Workload: run.Workload{Users: users}, Load: run.Load{Retries: retries}}
 	}
+	budget := facts("none", timeline.Some[int64](2))
+	budget.Load.RetryBudget = timeline.Some(0.2)
 	some := timeline.Some[int64]
 	older := facts("", timeline.Opt[int64]{})
 	for _, c := range []struct {
@@ -183,6 +185,7 @@ func TestUsersAndRetriesThatAreNotKnown(t *testing.T) {
 		{facts("none", some(0)), nil},
 		{facts("5 % read 2000 bytes/s", some(0)), []string{"users"}},
 		{facts("none", some(2)), []string{"retries"}},
+		{budget, []string{"retries"}},
 	} {
 		for _, pair := range [][2]*Facts{{older, c.b}, {c.b, older}} {
 			var got []string

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tokenmeter/reader/typeset"
-	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -81,8 +80,8 @@ func loadWords(l *run.Load) string {
 	if l.NoKeepAlive || l.PerSession {
 		words += ", " + l.Connections()
 	}
-	if n, _ := l.Retries.Get(); n > 0 {
-		words += ", at most " + metric.Plural(n, "further attempt")
+	if tries := l.FurtherTries(); tries != "" && tries != run.NoFurtherTry {
+		words += ", " + tries
 	}
 	return strings.TrimPrefix(words, ", ")
 }

@@ -51,3 +51,19 @@ func TestLoadLine(t *testing.T) {
 		}
 	}
 }
+
+// Further tries are told with their budget, and not at all where nobody knows.
+func TestFurtherTries(t *testing.T) {
+	n, x := timeline.Some[int64], timeline.Some[float64]
+	for want, l := range map[string]Load{
+		"":                                {},
+		"no further attempt":              {Retries: n(0)},
+		"at most 1 further attempt":       {Retries: n(1)},
+		"at most 3 further attempts each": {Retries: n(3)},
+		"at most 3 further attempts each, all together for 20 % of the requests": {Retries: n(3), RetryBudget: x(0.2)},
+	} {
+		if got := l.FurtherTries(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -33,8 +33,8 @@ func together(loads []*Load) Load {
 			sum.Warmup = ""
 		}
 		sum.NoKeepAlive, sum.PerSession = sum.NoKeepAlive || l.NoKeepAlive, sum.PerSession || l.PerSession
-		if l.Retries != sum.Retries {
-			sum.Retries = timeline.Opt[int64]{}
+		if l.Retries != sum.Retries || l.RetryBudget != sum.RetryBudget {
+			sum.Retries, sum.RetryBudget = timeline.Opt[int64]{}, timeline.Opt[float64]{}
 		}
 	}
 	if one {
