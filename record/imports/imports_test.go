@@ -590,6 +590,34 @@ func TestInferencePerfReasoning(t *testing.T) {
 	}
 }
 
+// inference-perf 0.7 writes the moment of an event as often as its text has tokens of the
+// client's tokenizer; the events' own moments stand beside them, and reasoning's apart.
+func TestInferencePerfMomentsAreTheEvents(t *testing.T) {
+	for _, c := range []struct {
+		name, times string
+		usage       int
+		want        string  // arrivals, in ms since the start
+		tpot        float64 // 0: none
+	}{
+		{"a tokenizer that counts twice as many", `"chunk_times":[100.4,100.5,100.6],"output_token_times":[100.4,100.4,100.5,100.5,100.6,100.6]`, 3, "[400 500 600]", 100},
+		{"three tokens an event", `"chunk_times":[100.4,100.5,100.6],"output_token_times":[100.4,100.4,100.4,100.5,100.5,100.5,100.6,100.6,100.6]`, 9, "[400 500 600]", 25},
+		{"pieces that are no token by themselves", `"chunk_times":[100.4,100.5,100.6],"output_token_times":[100.4,100.6]`, 3, "[400 500 600]", 100},
+		{"reasoning apart", `"chunk_times":[100.5,100.6],"reasoning_chunk_times":[100.3,100.4],"output_token_times":[100.5,100.5,100.6]`, 4, "[300 400 500 600]", 100},
+		{"reasoning alone", `"chunk_times":[],"reasoning_chunk_times":[100.3,100.4],"output_token_times":[]`, 2, "[300 400]", 100},
+		{"up to 0.3", `"output_token_times":[100.4,100.5,100.6]`, 3, "[400 500 600]", 100},
+		{"no token", `"chunk_times":[],"output_token_times":[]`, 0, "[600]", 0},
+	} {
+		_, all := read(t, "f.json", fmt.Appendf(nil, `[{"start_time":100,"end_time":100.6,"info":{"response_metrics":{"output_tokens":%d,"server_usage":{"prompt_tokens":3,"completion_tokens":%d},%s}},"error":null}]`, c.usage, c.usage, c.times))
+		var at []int64
+		for ev := range all[0].Events.All() {
+			at = append(at, ev.AtUS/1000)
+		}
+		if r := metric.Of(all[0]); fmt.Sprint(at) != c.want || math.Abs(r.TPOTMS.Or(0)-c.tpot) > 0.01 {
+			t.Errorf("%s: %v, TPOT %v", c.name, at, r.TPOTMS)
+		}
+	}
+}
+
 // GuideLLM 0.8.1 replays a trace: its times are those of an open loop, from when each
 // request was due, and time_scale 2 makes all times twice as long. Of an answer that was
 // reasoning alone there is no first token of the answer.

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,9 +36,13 @@ type inferencePerfRecord struct {
 }
 
 type inferencePerfOutput struct {
-	Output     *float64  `json:"output_tokens"`
+	Output *float64 `json:"output_tokens"`
+	// ChunkTimes are the moments of the events with text; none up to 0.3.
+	ChunkTimes []float64 `json:"chunk_times"`
+	// TokenTimes are the same up to 0.3. Since, each moment stands there as often as its text
+	// has tokens of the client's tokenizer, which need not be the server's.
 	TokenTimes []float64 `json:"output_token_times"`
-	// Reasoned are moments of reasoning, which newer versions have among the others too.
+	// Reasoned are the moments of reasoning alone, which newer versions have.
 	Reasoned []float64 `json:"reasoning_chunk_times"`
 	Usage    *struct {
 		Prompt     *float64 `json:"prompt_tokens"`
@@ -46,6 +51,20 @@ type inferencePerfOutput struct {
 			Reasoning *float64 `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	} `json:"server_usage"`
+}
+
+// moments are those of the events that carried tokens, reasoning too.
+func (o *inferencePerfOutput) moments() []float64 {
+	all := o.ChunkTimes
+	if len(all) == 0 {
+		all = o.TokenTimes
+	}
+	if len(o.Reasoned) == 0 {
+		return all
+	}
+	both := slices.Concat(o.Reasoned, all)
+	slices.Sort(both)
+	return slices.Compact(both)
 }
 
 func isInferencePerf(head []byte) bool {
@@ -69,7 +88,7 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			if u := out.Usage; u != nil && u.Completion != nil {
 				r.input, r.output, r.reasoning = count(u.Prompt), count(u.Completion), count(u.Details.Reasoning)
 			}
-			for _, t := range out.TokenTimes {
+			for _, t := range out.moments() {
 				r.events = append(r.events, t-r.start)
 			}
 			r.streamed = len(r.events) > 0
@@ -77,7 +96,7 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			if len(out.Reasoned) > 0 {
 				r.reasoning = timeline.Opt[int64]{} // all of it was streamed
 			}
-			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(len(r.events)) && thinks(v.Stream)
+			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(max(len(out.TokenTimes), len(r.events))) && thinks(v.Stream)
 		}
 		if e := v.Error; e != nil {
 			r.failure, r.kind = words(e.Message, e.Type), e.Type
