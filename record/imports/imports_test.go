@@ -323,6 +323,17 @@ func TestLLAMABench(t *testing.T) {
 	}
 }
 
+// llmeter writes whole seconds where its clock has microseconds, which is said.
+func TestWholeSeconds(t *testing.T) {
+	for at, said := range map[string]bool{"2026-11-30T20:43:34Z": true, "2026-11-30T20:43:34.211000Z": false} {
+		line := `{"response_text":"x","id":"a","time_to_first_token":0.1,"time_to_last_token":0.5,"num_tokens_input":9,"num_tokens_output":5,"error":null,"request_time":"` + at + `"}` + "\n"
+		in, _ := NewInput("f", strings.NewReader(line+line))
+		if _, err := readLLMeter(in, func(*timeline.Timeline) error { return nil }); err != nil || strings.Contains(strings.Join(in.Notes, "\n"), "whole seconds") != said {
+			t.Errorf("%s: %q, %v", at, in.Notes, err)
+		}
+	}
+}
+
 // Files that can't be imported and are known say where the requests are.
 func TestSummariesAreKnown(t *testing.T) {
 	for head, want := range map[string]string{

@@ -27,10 +27,12 @@ type llmeterResponse struct {
 func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	m.Load.Kind = "closed"
+	timed, fraction := 0, false
 	err := collect(in, eachLine[llmeterResponse], add, func(r *request, v *llmeterResponse) {
 		r.id = v.ID
 		if began, err := parseTime(v.Time); err == nil {
 			r.start = float64(began.UnixMicro()) / 1e6
+			timed, fraction = timed+1, fraction || began.Nanosecond() != 0
 			if m.Started.IsZero() || began.Before(m.Started) {
 				m.Started = began
 			}
@@ -46,6 +48,9 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 			r.failure = failure(*v.Error)
 		}
 	})
+	if timed > 1 && !fraction {
+		in.note("the file has whole seconds for when requests began: rates, requests in flight and all else that is told by time may be off by a second of the run's length; stats.json beside it has them exactly")
+	}
 	return m, err
 }
 
