@@ -284,6 +284,9 @@ func aiperfEnd(c *call) {
 	if ramp != "" && !timed {
 		c.note("the load grows within what is measured there, before it here")
 	}
+	if c.has("input-file") && c.aiperfSet() == "baseten_trace" && !c.has("no-force-min-tokens") {
+		c.note("--force-min-tokens: each record's length is its min_tokens too there, unless told otherwise; --ignore-eos does that here")
+	}
 	if timed {
 		c.sweeps = false // nothing is left of a list
 		if !c.has("concurrency") {

@@ -309,7 +309,7 @@ func guideEnd(c *call) {
 	case "concurrent":
 		c.set("concurrency", rate)
 	case "throughput":
-		most := cmp.Or(p["max_concurrency"], rate, "512")
+		most := cmp.Or(p["max_concurrency"], rate, c.given["most of the environment"], "512")
 		c.set("concurrency", most)
 		c.note("profile throughput: a closed loop of %s streams, 512 where the tool is told no number", most)
 	case "constant", "poisson", "async":

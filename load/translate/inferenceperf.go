@@ -103,6 +103,10 @@ func inferencePerfEnd(c *call) {
 				c.note("data.%s_distribution: no equal here; lengths are those of the file", side)
 			}
 		}
+		if kind == "shareGPT" && (c.arg("api") == "openai-chat" || c.arg("api") == "anthropic") {
+			c.set("output-tokens", "30")
+			c.note("--data.type shareGPT: all turns of a conversation are one request there, the assistant's among them, with answers of 30 tokens; here its first turn is one")
+		}
 	case kind == "mock":
 		c.set("input-tokens", "8")
 		c.note("--data.type mock: a prompt is a few words and its number there, whatever lengths are given")

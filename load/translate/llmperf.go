@@ -32,6 +32,6 @@ var llmPerf = &tool{
 		c.set("warmup", "0")
 		lengths(c, "input-tokens", c.or("550", "mean-input-tokens"), c.or("150", "stddev-input-tokens"))
 		lengths(c, "output-tokens", c.or("150", "mean-output-tokens"), c.or("80", "stddev-output-tokens"))
-		c.note("the address is in OPENAI_API_BASE there. Its inter-token latency holds the time to the first token: report --lens llmperf shows it")
+		c.note("the address is in OPENAI_API_BASE there, which is read in front of the command. Its inter-token latency holds the time to the first token: report --lens llmperf shows it")
 	},
 }

@@ -165,6 +165,8 @@ func TestAIPerf(t *testing.T) {
 		{a + "--num-conversations 20 --request-count 90", "--requests 90|#there are 20 made prompts", "", "the same: conversations go before requests"},
 		{a + "--concurrency 80", "--requests 160|#there are 100 made prompts", "", "the same, beside the default count"},
 		{a + "--config x.yml --request-rate 3 --arrival-pattern concurrency_burst", "#--config, -f x.yml: the file is not read|#concurrency_burst", "--arrival", "cli_config.py config_file"},
+		{a + "--input-file t.jsonl --custom-dataset-type baseten_trace", "#its min_tokens too there", "", "baseten_trace.py: force_min_tokens"},
+		{a + "--input-file t.jsonl --custom-dataset-type baseten_trace --no-force-min-tokens", "", "#its min_tokens too there", "the same"},
 		{a + "--connection-reuse-strategy never", "--no-keepalive", "", "the help"},
 		{a + "--connection-reuse-strategy sticky_user_sessions --image-width-mean 64 --image-height-mean 32", "--connection per-session|--images 64x32", "", "the help"},
 		{a + "--input-file f.jsonl --osl 5", "--prompts f.jsonl|--output-tokens 5|#sent once", "--requests", "the help of --request-count: the size of the set"},
@@ -251,6 +253,9 @@ func TestGuideLLM(t *testing.T) {
 		{"guidellm run --backend kind=openai_http,target=http://h --profile kind=knee", "sweep http://h|#profile knee", "#verify", "schemas/benchmark/profiles/knee.py"},
 		{"guidellm benchmark --target http://h --data g1.csv --profile concurrent --rate 2 --max-requests 4", "--workload g1.csv|#are sent with ignore_eos there|#once each of its texts was sent", "--ignore-eos", "backends/openai/request_handlers.py: with each length; scheduler/worker_group.py RequestsExhaustedConstraint"},
 		{"guidellm run --backend kind=openai_http,target=http://h --profile kind=replay --data kind=trace_synthetic,path=t.jsonl", "--ignore-eos", "#are sent with ignore_eos there", "the same, where each record has a length"},
+		{"GUIDELLM__MAX_CONCURRENCY=64 HF_TOKEN=x guidellm benchmark --target http://h --rate-type throughput", "--concurrency 64", "#512 streams|#HF_TOKEN|#x for", "settings.py: max_concurrency"},
+		{"env GUIDELLM__SPEC__PROFILE__KIND=constant GUIDELLM__SPEC__PROFILE__RATE=5 GUIDELLM__LOGGING__LEVEL=x guidellm run --backend kind=openai_http,target=http://h", "bench http://h|--rate 5|#GUIDELLM__LOGGING__LEVEL in front", "--concurrency", "schemas/benchmark/entrypoints.py: env_prefix, env_nested_delimiter"},
+		{"GUIDELLM__SPEC__BACKEND=kind=openai_http,target=http://h guidellm run --profile kind=synchronous", "bench http://h|--concurrency 1", "", "the same"},
 		{"guidellm run --backend kind=openai_http,target=http://h,stream=false,verify=false,api_key=sk-x --profile kind=synchronous", "--no-stream|--insecure|#--api-key-env|#until the data ends", "#sk-x", "backends/openai/http.py"},
 	})
 }
@@ -263,6 +268,8 @@ func TestInferencePerf(t *testing.T) {
 		{i + "--load.type poisson --load.stages 10@5", "--arrival poisson|#how many requests a second has is drawn", "", "loadgen/load_timer.py PoissonLoadTimer"},
 		{i + "--load.type trace_session_replay --data.type weka_trace_replay --data.weka_trace_replay.trace_files [\"w.json\"] --data.otel_trace_replay.max_wait_ms 1", "#max_gap: 15s|#--data.otel-trace-replay.max-wait-ms: changes nothing", "", "config/datagen/replay.py: each kind has its own"},
 		{i + "--data.input_distribution.mean 100", "--input-tokens 8|#--data.type mock|#--data.input-distribution.mean: changes nothing", "", "datagen/synthetic/mock_datagen.py"},
+		{i + "--data.type shareGPT --data.path s.json", "--workload s.json", "--output-tokens|#all turns", "hf_sharegpt_datagen.py: by the completions API a first turn and its answer's length"},
+		{i + "--data.type shareGPT --data.path s.json --api.type chat", "--prompts s.json|--output-tokens 30|#all turns", "", "the same: by the chat API all turns, and 30 tokens"},
 		{i + "--server.ignore_eos false", "--no-stream", "--ignore-eos", "the same; apis/config.py streaming False"},
 		{i + `--load.type concurrent --load.stages [{"num_requests":40,"concurrency_level":3}]`, "--concurrency 3|--requests 40", "--stages", "loadgen/config.py ConcurrentLoadStage"},
 		{i + "--data.type random --data.input_distribution.mean 100", "--input-tokens normal:100,200,min=10,max=1024|#outside of their bounds", "", "common.py Distribution: std_dev 200, min 10, max 1024"},
@@ -305,7 +312,7 @@ func TestInferencePerfFiles(t *testing.T) {
 		{of("rerank"), "sweep http://127.0.0.1:1|--api rerank|--batch 20|--concurrency 8,16|--requests 800|#400, 800 requests there", "", "rerank/config.yml, with a second stage"},
 		{of("shared-prefix"), `--workload shared-prefix.yaml|--seed 42|--concurrency 20|#{input: "200", output: "lognormal:150,60,min=1,max=4096", prefix: {tokens: "100", count: 2}}|#question-distribution.skew: no equal|#enable-multi-turn-chat: no equal|#10 questions there`,
 			"--output-tokens", "vllm/config-shared-prefix-distributions.yml and -multi-turn.yml"},
-		{of("circuit-breaker"), "--workload prompts.jsonl|--arrival poisson|#--circuit-breakers: no equal|#--load.circuit-breakers: no equal", "--no-stream", "vllm/config-circuitbreaker.yml"},
+		{of("circuit-breaker"), "--prompts prompts.jsonl|--output-tokens 30|#all turns of a conversation are one request there|--arrival poisson|#--circuit-breakers: no equal|#--load.circuit-breakers: no equal", "--no-stream", "vllm/config-circuitbreaker.yml"},
 		{of("sweep"), "--header Authorization: ***|--header X-Lane: fast|#--load.sweep.type: sweep --find|#--load.sweep.num-stages: no equal|#--api-key-env|#--tokenizer.token: no equal|#storage.google-cloud-storage.bucket-name", "", "demos/kubecon-na-2025/config.yaml"},
 		{of("weka"), "--workload traces.jsonl|--concurrency 2|--timeout 30s|--objective ttft:0.3s|#num_sessions 5: no equal|#static-model-name: no equal|#cut to 15 s there|#max_gap: 15s|#played once", "#load.type trace_session_replay", "config-weka.yaml"},
 		{of("image"), "--input-tokens uniform:100,500|--output-tokens 100|--stages 60s@1|#--data.multimodal: no equal|#rate 10 + 5*sin(2*pi*t/60): no equal|#stop_condition t >= 30: no equal", "", "multimodal/image.yaml; expressions.md"},
@@ -416,6 +423,7 @@ func TestLLMPerf(t *testing.T) {
 	testPeers(t, []peer{
 		{"python token_benchmark_ray.py --model m", "--concurrency 10|--requests 10|--duration 90s|--input-tokens normal:550,150|--output-tokens normal:150,80|--api openai-chat", "",
 			"token_benchmark_ray.py, its ArgumentParser"},
+		{"OPENAI_API_KEY=sk-x OPENAI_API_BASE=http://h:9/v1 python token_benchmark_ray.py --model m", "bench http://h:9/v1|#OPENAI_API_KEY: name the variable", "#sk-x|#no address", "README.md: its environment"},
 		{`python token_benchmark_ray.py --model m --stddev-output-tokens 0 --timeout 600 --additional-sampling-params {"temperature":0} --metadata a=1,b=2 --llm-api litellm`,
 			`--output-tokens 150|--duration 600s|--parameters {"temperature":0}|--tag a=1|--tag b=2|#--llm-api litellm`, "", "the same"},
 	})

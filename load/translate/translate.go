@@ -101,6 +101,7 @@ func Of(args []string) (Command, error) {
 	known := t.known()
 	c := &call{given: map[string]string{}, read: map[string]bool{}, known: known}
 	var order []string
+	rest = append(c.environment(t, args), rest...)
 	if t.read != nil {
 		var err error
 		if rest, err = t.read(t, c, rest); err != nil {
@@ -221,7 +222,7 @@ func whole(known map[string]flag, name string) string {
 // toolOf finds the tool, and what stands behind its name. Settings of the environment, a
 // program's folder and the Python that runs it are no part of a name.
 func toolOf(args []string) (*tool, []string) {
-	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "=") {
+	for len(args) > 0 && (args[0] == "env" || isSetting(args[0])) {
 		args = args[1:]
 	}
 	if len(args) > 2 && args[0] == "uv" && args[1] == "run" {
