@@ -265,7 +265,7 @@ func aiperfEnd(c *call) {
 		}
 		c.set("requests", n)
 	case limited, timed:
-	case c.has("input-file"):
+	case c.has("input-file") && c.tool != "genai-perf profile":
 		c.note("without a number of requests each of the file's is sent once there; --requests says how many here")
 	default:
 		most := 1
@@ -356,7 +356,7 @@ func (c *call) aiperfPool() {
 	}
 	pool := 100
 	for _, name := range []string{"request-count", "num-requests", "conversation-num", "num-conversations", "num-sessions"} {
-		if n, err := strconv.Atoi(c.given[name]); err == nil && c.known["benchmark-duration"].ours != "" {
+		if n, err := strconv.Atoi(c.given[name]); err == nil && c.tool != "genai-perf profile" {
 			pool = n
 		}
 	}

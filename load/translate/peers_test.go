@@ -206,6 +206,11 @@ func TestAIPerf(t *testing.T) {
 }
 
 func TestGenAIPerf(t *testing.T) {
+	testPeers(t, []peer{
+		{"genai-perf profile -m m --input-file pf.jsonl", "--requests 10", "#sent once", "perf_analyzer_config.py 0.0.16 _calculate_request_count, of a file too"},
+		{"genai-perf profile -m m --input-file pf.jsonl --concurrency 9", "--requests 18", "#sent once", "the same: two a stream"},
+		{"genai-perf profile -m m --request-count 250", "--requests 250|#there are 100 made prompts", "", "config_input.py: num_dataset_entries 100, whatever is asked for"},
+	})
 	const g = "genai-perf profile -m m --endpoint-type chat --streaming "
 	testPeers(t, []peer{
 		{g + "--request-rate 4", "--rate 4|--input-tokens 550", "--arrival", "perf_analyzer: request-distribution constant"},

@@ -99,7 +99,7 @@ func Of(args []string) (Command, error) {
 		return Command{}, fmt.Errorf("%q begins with no tool that is known: %s", strings.Join(args, " "), Names())
 	}
 	known := t.known()
-	c := &call{given: map[string]string{}, read: map[string]bool{}, known: known}
+	c := &call{tool: t.names[0], given: map[string]string{}, read: map[string]bool{}, known: known}
 	var order []string
 	rest = append(c.environment(t, args), rest...)
 	if t.read != nil {
@@ -246,6 +246,7 @@ func toolOf(args []string) (*tool, []string) {
 
 // call is a command line being translated.
 type call struct {
+	tool   string // its first name
 	url    string
 	tail   string // the path of the operation, where the tool was given one
 	args   []string
@@ -334,6 +335,10 @@ func (c *call) tokenizer() {
 func (c *call) seconds(flag, value string) {
 	if value == "inf" {
 		value = "86400"
+	}
+	if first, more, several := strings.Cut(value, ","); several {
+		c.note("--%s: of the times %s, %s one is taken here", flag, first, more)
+		value = first
 	}
 	c.set(flag, plain(value)+"s")
 }

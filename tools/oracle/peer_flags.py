@@ -3,7 +3,7 @@
     python3 tools/oracle/peer_flags.py DIR [TOOL …]
 
 DIR holds an unpacked wheel each (unzip -d DIR/NAME NAME-VERSION.whl): vllm, sglang, aiperf,
-genai_perf, genai_bench, guidellm, inference_perf. Nothing of them is run: their parsers are
+genai_perf, genai_bench, guidellm, inference_perf; guidellm05 is guidellm 0.5.0. Nothing of them is run: their parsers are
 read as syntax, so that no dependency is needed. A line is a flag: its names, how many words
 it takes (- is a switch, ~NAME one that NAME turns off), its default, and its choices, with
 tabs between; what is computed has no default.
@@ -84,7 +84,7 @@ def argparse_flags(paths, functions=None, constants=(), tables=()):
                 kw = {k.arg: k.value for k in n.keywords}
                 action = literal(kw.get("action")) or ""
                 takes = "1"
-                if action.startswith(("store_", "append_const", "count")) or literal(kw.get("is_flag")) == "true":
+                if action.startswith(("store_", "append_const", "count")) or literal(kw.get("is_flag")) == "true" or "flag_value" in kw:
                     takes = "-"
                 elif "BooleanOptionalAction" in ast.unparse(kw["action"]) if "action" in kw else False:
                     takes = "-"
@@ -248,6 +248,7 @@ TOOLS = {
     "genai-perf": ("genai-perf profile", "genai_perf", lambda: argparse_flags(["genai_perf/genai_perf/parser.py"], "_add_(audio|template|endpoint|image|input|other|output|profile|session|tokenizer).*")),
     "genai-bench": ("genai-bench benchmark", "genai_bench", lambda: argparse_flags(["genai_bench/genai_bench/cli/option_groups.py"])),
     "guidellm": ("guidellm benchmark run", "guidellm", guidellm),
+    "guidellm-0.5": ("guidellm benchmark run", "guidellm05", lambda: argparse_flags(["guidellm05/guidellm/__main__.py"], "run")),
     "inference-perf": ("inference-perf", "inference_perf", inference_perf),
 }
 
@@ -258,5 +259,5 @@ for name in sys.argv[2:] or TOOLS:
     lines = {}
     for names, takes, default, choices in rows():
         lines["\t".join([" ".join(dict.fromkeys(names)) if takes != "key" else "|".join(names), takes, default or "", " ".join(choices)]).rstrip("\t")] = True
-    (OUT / (name + ".txt")).write_text("# %s, of %s %s; written by tools/oracle/peer_flags.py\n" % (tool, folder.replace("_", "-"), version) + "\n".join(sorted(lines)) + "\n")
+    (OUT / (name + ".txt")).write_text("# %s, of %s %s; written by tools/oracle/peer_flags.py\n" % (tool, folder.removesuffix("05").replace("_", "-"), version) + "\n".join(sorted(lines)) + "\n")
     print(name, version, len(lines))
