@@ -18,11 +18,11 @@ var netLines = map[string][]string{
 	"sglang.bench_serving":   {"--model m --num-prompts 9", "--model m --dataset-name mooncake --dataset-path t.jsonl", "--model m --dataset-name image", "--model m --dataset-name generated-shared-prefix", "--model m --dataset-name mooncake --dataset-path t.jsonl --backend vllm"},
 	"benchmark_serving.py":   {"--model m --dataset-name random --num-prompts 9", "--model m --dataset-name sharegpt --dataset-path s.json", "--model m --request-rate 4", "--model m --dataset-name sonnet"},
 	"token_benchmark_ray.py": {"--model m"},
-	"genai-bench benchmark":  {"--api-backend vllm --api-base http://h --api-model-name m"},
+	"genai-bench benchmark":  {"--api-backend vllm --api-base http://h --api-model-name m", "--api-backend vllm --api-base http://h --api-model-name m --task text-to-embeddings", "--api-backend vllm --api-base http://h --api-model-name m --task text-to-rerank --batch-size 2", "--api-backend vllm --api-base http://h --api-model-name m --task text-to-image --num-concurrency 2"},
 }
 
 // netValues are tried in turn: one that is refused, or differs, is enough.
-var netValues = []string{"7", "0.25", "other", "http://other:1", "x.jsonl", "{\"a\":1}", "a=b", "9,4", "true", "false", "gamma", "2@5", "never", "random", "batch_size", "0", "otel"}
+var netValues = []string{"7", "0.25", "other", "http://other:1", "x.jsonl", "{\"a\":1}", "a=b", "9,4", "true", "false", "gamma", "2@5", "never", "random", "batch_size", "num_concurrency", "0", "otel"}
 
 // netImplied are flags that a line has by itself.
 const netImplied = " -m m -u http://h --input-file t.jsonl --custom-dataset-type mooncake_trace --fixed-schedule "

@@ -435,18 +435,29 @@ func TestLLMPerf(t *testing.T) {
 }
 
 func TestGenAIBench(t *testing.T) {
-	const g = "genai-bench benchmark --api-base http://h --api-model-name m --task text-to-text --max-time-per-run 5 --max-requests-per-run 9 "
+	const any = "genai-bench benchmark --api-base http://h --api-model-name m --max-time-per-run 5 --max-requests-per-run 9 "
+	const g, e, r = any + "--task text-to-text ", any + "--task text-to-embeddings --api-backend openai ", any + "--task text-to-rerank --api-backend vllm "
 	testPeers(t, []peer{
-		{g + "--api-backend vllm --traffic-scenario D(100,20) --num-concurrency 4", `--duration 5m|--requests 9|--input-tokens 100|--output-tokens 20|--concurrency 4|--ignore-eos|--parameters {"temperature": 0}`, "",
-			"the help of 0.0.5: minutes; openai_user.py:101 temperature, :112 ignore_eos"},
+		{g + "--api-backend vllm --traffic-scenario D(100,20) --num-concurrency 4", `bench http://h|--duration 5m|--requests 9|--input-tokens 100|--output-tokens 20|--concurrency 4|--ignore-eos|--parameters {"temperature": 0}|#counted once a second`, "",
+			"the help of 0.0.5: minutes; openai_user.py:101 temperature, :112 ignore_eos; manage_run_time in cli/utils.py"},
 		{g + "--api-backend openai --traffic-scenario N(480,240)/(300,150)", "sweep http://h|--concurrency 1,2,4,8,16,32,64,128,256|--input-tokens normal:480,240|--output-tokens normal:300,150", "--ignore-eos", "the help: num-concurrency; openai_user.py:114"},
 		{g + "--api-backend sglang --traffic-scenario U(100,200) --num-concurrency 1 --num-concurrency 2", "--concurrency 1,2|--input-tokens uniform:1,100|--output-tokens uniform:1,200", "", "scenarios/text.py:92: from 1 on where no least is said"},
-		{strings.Replace(g, "text-to-text", "text-to-embeddings", 1) + "--api-backend openai --traffic-scenario E(64) --traffic-scenario E(128) --batch-size 1 --batch-size 8 --num-concurrency 4", "sweep http://h|--api embeddings|--input-tokens 64,128|--concurrency 1|#with --batch 8 too|#--num-concurrency 4: of embeddings", "--batch 8|#five are run|#no equal",
-			"cli/validation.py validate_iteration_params: one stream, a run for each batch"},
-		{strings.Replace(g, "text-to-text", "text-to-embeddings", 1) + "--api-backend openai --batch-size 8", "sweep http://h|--batch 8|--input-tokens 64,128,256,512,1024|--concurrency 1", "#five are run|#a run for each", "the same; DEFAULT_SCENARIOS_FOR_EMBEDDING"},
-		{strings.Replace(g, "text-to-text", "text-to-rerank", 1) + "--api-backend openai --batch-size 8 --traffic-scenario R(512,100)", "bench http://h|--api rerank|--batch 8|--input-tokens 512|--concurrency 1|#`query: 100`", "#seven", "scenarios/text.py ReRankScenario"},
-		{g + "--api-backend vllm --batch-size 8 --num-concurrency 2", "--concurrency 2|#--batch-size 8: changes nothing there", "--batch", "validate_iteration_params: of other tasks 1"},
-		{g + "--api-backend vllm", "#five are run", "--input-tokens", "the help: default scenarios"},
-		{g + "--api-backend vllm --prefix-len 8 --spawn-rate 5 --iteration-type batch_size", "#--prefix-len 8|#--spawn-rate: no equal|#--iteration-type batch_size: is of embeddings", "", "the help"},
+		{g + "--api-backend sglang --traffic-scenario U(50,100)/(20,30) --traffic-scenario D(7,8)", "--input-tokens uniform:50,100|--output-tokens uniform:20,30|#--traffic-scenario D(7,8): one is taken here", "", "scenarios/text.py:113"},
+		{g + "--api-backend vllm", "--input-tokens normal:480,240|--output-tokens normal:300,150|#D(100,100), D(100,1000), D(2000,200), D(7800,200): one is taken", "", "validation.py:43: default scenarios"},
+		{g + "--api-backend vllm --prefix-len 8 --spawn-rate 5 --iteration-type batch_size --batch-size 4", "#--prefix-len 8|#--spawn-rate: no equal|#--iteration-type batch_size: without effect|#--batch-size 4: without effect", "--batch", "validation.py:232-238"},
+		{g + `--api-backend vllm --num-concurrency 1 --additional-request-params {"temperature":0.5,"ignore_eos":false,"system_message":"s"}`, `--ignore-eos|--parameters {"temperature":0.5}|#ignore_eos in the body|#system_message in the body`, "",
+			"sampling/text.py:92: ignore_eos is set of each made prompt; openai_user.py:86, :121"},
+		{g + "--api-backend vllm --num-concurrency 1 --dataset-path t.txt", "--workload t.txt|#drawn at random", "--ignore-eos|--input-tokens|--output-tokens", "validation.py:161; sampling/text.py:88"},
+		{g + "--api-backend vllm --num-concurrency 1 --dataset-path t.txt --traffic-scenario D(100,20)", "--input-tokens 100|--ignore-eos|#at most the words", "--workload", "sampling/text.py _sample_text"},
+		{e + "--batch-size 1 --batch-size 8 --num-concurrency 4 --traffic-scenario E(64) --traffic-scenario E(128)", `sweep http://h|--api embeddings|--concurrency 1|--vary batch=1,8|--input-tokens 64,128|--parameters {"encoding_format": "float"}|#--num-concurrency 4: without effect`, "--batch|#--traffic-scenario",
+			"validation.py:224-230: the iteration is batch_size, num_concurrency [1]; docs/user-guide/run-benchmark.md"},
+		{e + "--batch-size 8 --traffic-scenario E(64)", "bench http://h|--concurrency 1|--batch 8|--input-tokens 64", "--vary", "the same"},
+		{e, "sweep http://h|--vary batch=1,2,4,8,24,48,96|--input-tokens 64,128,256,512,1024", "--batch", "validation.py:41, :58: defaults"},
+		{r + "--batch-size 20 --traffic-scenario R(128,50)", "bench http://h|--api rerank|--concurrency 1|--batch 20|--input-tokens 128|#`query: 50`", "--output-tokens|--parameters", "scenarios/text.py:181"},
+		{any + "--task text-to-image --api-backend openai --num-concurrency 2 --traffic-scenario I(512,256,3)", `--api images|--parameters {"size": "512x256", "n": 3}`, "--ignore-eos|--images", "sampling/text.py _sample_image_generation_request"},
+		{any + "--task image-text-to-text --api-backend vllm --num-concurrency 2 --traffic-scenario I(512,256)", "--api openai-chat|--images 1x512x256|#as long as the model likes", "--ignore-eos", "openai_user.py:112: ignore_eos where a length is asked for; ImageModality.sample has none"},
+		{any + "--task text-to-speech --api-backend openai --num-concurrency 2 --traffic-scenario A(500)", "--api speech|#a text of 500 letters", "--output-tokens", "scenarios/multimodal.py"},
+		{any + "--task text-to-text --api-backend vllm --num-concurrency 2 --traffic-scenario E(500)", "#--traffic-scenario E(500): no equal", "--input-tokens", "sampling/text.py _validate_scenario"},
+		{any + "--task text-to-embeddings --api-backend cohere --batch-size 2", "#--api-backend cohere: no equal", "--api", "its own /v2/embed"},
 	})
 }
