@@ -59,6 +59,7 @@ func inferencePerfAPI(c *call, v string) {
 
 func inferencePerfEnd(c *call) {
 	c.byDefault("api", "openai-completions", "api.type", "api")
+	c.ofData()
 	answers := c.arg("api") != "embeddings" && c.arg("api") != "rerank"
 	if v := c.or("", "api.streaming"); answers && (!c.has("api.streaming") || strings.EqualFold(v, "false")) {
 		c.on("no-stream")
@@ -136,6 +137,26 @@ func inferencePerfEnd(c *call) {
 	}
 	c.set("warmup", "0")
 	c.note("its tokens are counted by its own tokenizer; here by the server's usage")
+}
+
+// ofData is the API that is spoken, which the kind of data decides. Messages are only made
+// of some kinds, and of others where they have pictures, videos or sound.
+// Source: get_supported_apis and load_lazy_data in inference_perf/datagen, 0.7.0.
+func (c *call) ofData() {
+	kind, asked := c.or("mock", "data.type"), c.arg("api")
+	media := slices.ContainsFunc(slices.Collect(maps.Keys(c.given)), func(name string) bool {
+		return strings.HasPrefix(name, "data.multimodal") || strings.HasPrefix(name, "data.shared-prefix.multimodal")
+	})
+	if media || asked != "openai-chat" && asked != "anthropic" {
+		return
+	}
+	switch kind {
+	case "shared_prefix", "sharedPrefix":
+		c.set("api", "openai-completions")
+		c.note("--api.type: prompts with a prefix that they share go to the completions there, as text, whatever is asked for")
+	case "random", "synthetic", "conversation_replay", "cnn_dailymail":
+		c.note("--api.type: data.type %s is made for the completions, and 0.7.0 refuses it for messages", kind)
+	}
 }
 
 // replay plays the times of a trace. Stages say how many of its requests are sent; lengths
