@@ -57,12 +57,15 @@ var aiperf = &tool{
 var genAIPerf = &tool{
 	names:    []string{"genai-perf profile"},
 	shortens: true,
-	table: aiperfTable + `concurrency request-rate isl osl service-kind backend~ request-count !generate-plots~ !output-tokens-mean-deterministic +server-metrics-url~
+	table: aiperfTable + `concurrency request-rate isl osl service-kind backend request-count !generate-plots~ !output-tokens-mean-deterministic +server-metrics-url~
 		+server-metrics~ +server-metrics-urls~ grpc-method- num-system-prompts- system-prompt-length- checkpoint-dir~ !enable-checkpointing~ fixed-schedule- session-concurrency- file- f- measurement-mode~ stability-percentage s measurement-interval p`,
 	flags: func() map[string]func(*call, string) {
 		flags := map[string]func(*call, string){
 			"measurement-interval": says("--measurement-interval: a run has --duration or --requests, and no windows"), "p": says("-p: a run has --duration or --requests, and no windows"),
 			"stability-percentage": says("--stability-percentage: --until-precision ends a run when it is sure enough"), "s": says("-s: --until-precision ends a run when it is sure enough"),
+			"backend": func(c *call, v string) {
+				c.note("--backend %s: is of --service-kind triton, whose requests have a form of their own for each", v)
+			},
 			"service-kind": func(c *call, v string) {
 				switch v {
 				case "openai":

@@ -20,7 +20,7 @@ var guideLLM = &tool{
 		max-seconds=duration:s max-errors max-error-rate=max-failures constraint warmup warmup-percent cooldown cooldown-percent random-seed=seed seed output-path=out
 		output-dir=out output~ +outputs~ sample-requests~ output-sampling~ !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
 		!disable-console-outputs=quiet !display-scheduler-stats~ rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console~
-		log-progress-interval~ data-finalizer~ data-num-workers~ dataloader-kwargs- data-loader- data-column-mapper- data-preprocessor- data-args- data-sampler- data-samples- max-global-error-rate- processor-args~ request-formatter-kwargs-`,
+		log-progress-interval~ data-finalizer- data-num-workers~ dataloader-kwargs- data-loader- data-column-mapper- data-preprocessor- data-args- data-sampler- data-samples- max-global-error-rate- processor-args~ request-formatter-kwargs-`,
 	flags: map[string]func(*call, string){
 		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
 		"data": guideData, "constraint": guideConstraint,

@@ -18,7 +18,7 @@ import (
 var inferencePerf = &tool{
 	names: []string{"inference-perf"},
 	table: `server.model-name=model server.type~ server.ignore-eos server.cert-path=cert server.key-path=key api.streaming load.type load.interval load.num-workers
-		load.worker-max-concurrency load.worker-max-tcp-connections~ load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
+		load.worker-max-concurrency load.worker-max-tcp-connections- load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
 		data.path load.trace.file data.trace.file=workload load.trace.format~ data.trace.format~
 		tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code~ log-level~ +a~ +analyze~ u~ unified-analysis-dir~
 		api.session-id-header-key=session-header api.session-token-header-key=session-echo api.embeddings.batch-size=batch api.rerank.document-count=batch
@@ -110,6 +110,9 @@ func inferencePerfEnd(c *call) {
 		}
 	case kind == "mock":
 		c.set("input-tokens", "8")
+		if answers {
+			c.set("output-tokens", "30") // which it asks for where nothing else is said
+		}
 		c.note("--data.type mock: a prompt is a few words and its number there, whatever lengths are given")
 	case kind == "random" || kind == "synthetic":
 		c.distribution("input")

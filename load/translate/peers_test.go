@@ -117,6 +117,8 @@ func TestSGLang(t *testing.T) {
 		{s + "--backend trt --dataset-name random --disable-ignore-eos", `"temperature": 0.000001, "top_p": 1.0}`, "#min_length", "the same"},
 		{s + "--backend trt --dataset-name random", "#its min_length too", "", "the same: lengths are drawn from 1 on"},
 		{s + "--backend sglang-embedding --dataset-name random", "--api embeddings", "--parameters", "async_request_openai_embeddings: input and model alone"},
+		{s + "--backend sglang-oai --cache-report", `"return_cached_tokens_details": true, "temperature": 0}`, "", "serving.py run_benchmark: cache_report"},
+		{s + "--backend vllm --cache-report", "#--cache-report: changes nothing", "", "the same: only of SGLang's"},
 		{s + "--backend sglang --temperature 0.7 --top-p 0.9", `--parameters {"sampling_params": {"temperature": 0.7, "top_p": 0.9}}`, "#changes nothing", "async_request_sglang_generate"},
 		{s + "--dataset-name custom --dataset-path d.jsonl --num-prompts 20 --sharegpt-output-len 7", "--prompts d.jsonl|--requests 20|--output-tokens 7|#each of the set's texts is sent once there, 20 at most", "", "datasets/custom.py: no oversampling"},
 		{s + "--dataset-name random", "--seed 42|--wait-ready 60s", "#sent once there", "serving.py cli_main: its defaults"},

@@ -15,7 +15,7 @@ var sglang = &tool{
 	table: `backend base-url host port ready-check-timeout-sec=wait-ready:s dataset-name dataset-path=workload model=model served-model-name tokenizer=tokenizer
 		num-prompts=requests sharegpt-output-len random-input-len random-output-len random-range-ratio request-rate max-concurrency=concurrency
 		output-file !output-details~ !print-requests~ !disable-tqdm=quiet !disable-stream=no-stream !return-logprob- +token-ids-logprob- !return-routed-experts-
-		!cache-report~ seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput~ +profile-activities- !profile-by-stage-
+		!cache-report seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput~ +profile-activities- !profile-by-stage-
 		+profile-stages- profile-output-dir=profile-files +lora-name- !pd-separated- +profile-prefill-url- +profile-decode-url- !flush-cache=reset-cache
 		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- gsp-num-groups gsp-prompts-per-group gsp-system-prompt-len gsp-question-len gsp-output-len !gsp-fast-prepare~ !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
 		!fake-prefill- tag=tag +header !random-image-count- image-count image-resolution image-format- image-content- !skip-test-prompt~ !trust-remote-code~ !ignore-eos=ignore-eos top-p
@@ -123,6 +123,9 @@ func (c *call) sampling(backend string, native bool) {
 			fields += fmt.Sprintf(`, "top_p": %s`, p)
 		}
 		c.usually(fmt.Sprintf(`"sampling_params": {%s}`, fields))
+	case strings.HasPrefix(backend, "sglang-oai") && c.has("cache-report"):
+		c.usually(`"return_cached_tokens_details": true`)
+		c.usually(`"temperature": 0`)
 	case backend != "trt" && !strings.HasSuffix(backend, "embedding"):
 		c.usually(`"temperature": 0`)
 	}

@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --seed 42 --warmup 0", ""},
 		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat --seed 42", ""},
 		{"inference-perf --server.base_url=http://h --server.model_name=m --api.type=chat --api.streaming=true --load.type=poisson --load.stages=10@60,20@30",
-			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --input-tokens 8 --warmup 0", "tokenizer"},
+			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --input-tokens 8 --output-tokens 30 --warmup 0", "tokenizer"},
 	} {
 		got, err := Of(strings.Fields(c.line))
 		if err != nil {
