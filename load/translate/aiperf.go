@@ -443,7 +443,10 @@ func (c *call) aiperfLengths() {
 	if !c.has("input-file", "seq-dist", "sequence-distribution") {
 		input = c.or(input, "isl", "synthetic-input-tokens-mean", "prompt-input-tokens-mean")
 	}
-	output := c.or("", "osl", "output-tokens-mean", "prompt-output-tokens-mean")
+	output := ""
+	if !c.has("seq-dist", "sequence-distribution") {
+		output = c.or("", "osl", "output-tokens-mean", "prompt-output-tokens-mean")
+	}
 	c.sweeps = c.sweeps || strings.Contains(output, ",") || !c.has("input-file") && strings.Contains(input, ",")
 	if output == "" && !c.has("input-file", "seq-dist", "sequence-distribution") && c.arg("api") != "transcription" {
 		c.answers()

@@ -71,3 +71,59 @@ func TestNetOfPeersFlags(t *testing.T) {
 		}
 	}
 }
+
+// netPairs are flags of which one does what the other does, or sets it aside.
+const netPairs = " artifact-dir/output-artifact-dir concurrency-ramp-duration/request-rate-ramp-duration model/model-names num-warmup-requests/warmup-request-count" +
+	" conversation-num/num-conversations conversation-num/num-sessions num-conversations/num-sessions output-dir/output-path random-seed/seed request-format/request-type" +
+	" api/api.type api.response-format.json-schema/api.response-format.type data.shared-prefix.seed/load.base-seed data.trace.file/data.type disable-ignore-eos/ignore-eos" +
+	" backend/ignore-eos disable-console/disable-console-interactive disable-console/disable-console-outputs disable-console/disable-progress" +
+	" disable-console-interactive/disable-console-outputs disable-console-interactive/disable-progress disable-console-outputs/disable-progress "
+
+// Nor is a flag dropped in silence beside another one: what changes a command by itself
+// changes it, or is named, beside each of the others that do.
+func TestNetOfPeersPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip()
+	}
+	for _, tool := range tools {
+		name := tool.names[0]
+		known := tool.known()
+		base := append(strings.Fields(name), strings.Fields(netLines[name][0])...)
+		before, err := Of(base)
+		if err != nil {
+			t.Fatal(base, err)
+		}
+		with := map[string][]string{} // a flag with a value that changes the command
+		for flag, f := range known {
+			if f.none || f.quiet || strings.HasSuffix(flag, ".") || strings.Contains(netLines[name][0]+" ", "-"+flag+" ") {
+				continue
+			}
+			for _, value := range netValues {
+				words := []string{"--" + flag, value}
+				if f.bare {
+					words = words[:1]
+				}
+				if after, err := Of(slices.Concat(base, words)); err == nil && !slices.Equal(before.Args, after.Args) {
+					with[flag] = words
+					break
+				}
+			}
+		}
+		for a, first := range with {
+			one, err := Of(slices.Concat(base, first))
+			if err != nil {
+				t.Fatal(first, err)
+			}
+			for b, second := range with {
+				pair := min(a, b) + "/" + max(a, b)
+				if a == b || strings.Contains(netPairs, " "+pair+" ") {
+					continue
+				}
+				both, err := Of(slices.Concat(base, first, second))
+				if err == nil && slices.Equal(one.Args, both.Args) && slices.Equal(one.Notes, both.Notes) {
+					t.Errorf("%s %q: nothing differs, and nothing is said of --%s", name, slices.Concat(first, second), b)
+				}
+			}
+		}
+	}
+}

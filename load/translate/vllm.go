@@ -46,9 +46,10 @@ var benchmarkServing = &tool{
 			}
 		}
 		c.usually(`"temperature": 0`)
-		c.byDefault("warmup", c.or("1", "num-warmups"), "no-test-input") // a request that tries the server out
 		if c.has("no-test-input") {
 			c.set("warmup", "0")
+		} else {
+			c.set("warmup", c.or("1", "num-warmups")) // a request that tries the server out
 		}
 	},
 }
