@@ -615,7 +615,7 @@ func TestInferencePerfMomentsAreTheEvents(t *testing.T) {
 		{"pieces that are no token by themselves", `"chunk_times":[100.4,100.5,100.6],"output_token_times":[100.4,100.6]`, 3, "[400 500 600]", 100},
 		{"reasoning apart", `"chunk_times":[100.5,100.6],"reasoning_chunk_times":[100.3,100.4],"output_token_times":[100.5,100.5,100.6]`, 4, "[300 400 500 600]", 100},
 		{"reasoning alone", `"chunk_times":[],"reasoning_chunk_times":[100.3,100.4],"output_token_times":[]`, 2, "[300 400]", 100},
-		{"up to 0.3", `"output_token_times":[100.4,100.5,100.6]`, 3, "[400 500 600]", 100},
+		{"without the events' moments", `"output_token_times":[100.4,100.5,100.6]`, 3, "[400 500 600]", 100},
 		{"no token", `"chunk_times":[],"output_token_times":[]`, 0, "[600]", 0},
 	} {
 		_, all := read(t, "f.json", fmt.Appendf(nil, `[{"start_time":100,"end_time":100.6,"info":{"response_metrics":{"output_tokens":%d,"server_usage":{"prompt_tokens":3,"completion_tokens":%d},%s}},"error":null}]`, c.usage, c.usage, c.times))
@@ -625,6 +625,37 @@ func TestInferencePerfMomentsAreTheEvents(t *testing.T) {
 		}
 		if r := metric.Of(all[0]); fmt.Sprint(at) != c.want || math.Abs(r.TPOTMS.Or(0)-c.tpot) > 0.01 {
 			t.Errorf("%s: %v, TPOT %v", c.name, at, r.TPOTMS)
+		}
+	}
+}
+
+// inference-perf 0.5 has its answers under another name, and each token time twice where the
+// tokenizer begins every piece with a mark. Where nothing is known of an answer, it is told.
+func TestInferencePerfVersions(t *testing.T) {
+	const answer = `{"response_chunks":["{}","{}"],"chunk_times":[100.4,100.5],"output_tokens":4,"output_token_times":[100.4,100.4,100.5,100.5],"server_usage":{"prompt_tokens":3,"completion_tokens":2}}`
+	for name, c := range map[string]struct {
+		info, failed string
+		silent       bool
+	}{
+		"0.3":         {`{"input_tokens":5,"output_tokens":2,"output_token_times":[100.4,100.5]}`, "null", false},
+		"0.5":         {`{"input_tokens":5,"lora_adapter":null,"response_info":` + answer + `}`, "null", false},
+		"0.7":         {`{"request_metrics":{"text":{"input_tokens":5}},"response_metrics":` + answer + `}`, "null", false},
+		"one to come": {`{"request_metrics":{"text":{"input_tokens":5}},"answer_metrics":` + answer + `}`, "null", true},
+		"0.7, failed": {`{"request_metrics":{"text":{"input_tokens":5}},"response_metrics":null}`, `{"error_type":"TimeoutError","error_msg":""}`, false},
+	} {
+		in, err := NewInput("f", strings.NewReader(`[{"start_time":100,"end_time":100.5,"info":`+c.info+`,"error":`+c.failed+`}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r metric.Record
+		if _, err := readInferencePerf(in, func(tl *timeline.Timeline) error { r = metric.Of(tl); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(in.Notes) > 0; got != c.silent {
+			t.Errorf("%s: %q", name, in.Notes)
+		}
+		if good := c.failed == "null" && !c.silent; good && (r.OutputTokens.Or(0) != 2 || math.Abs(r.TPOTMS.Or(0)-100) > 0.01 || math.Abs(r.TTFTMS.Or(0)-400) > 0.01) {
+			t.Errorf("%s: %v tokens, TTFT %v, TPOT %v", name, r.OutputTokens, r.TTFTMS, r.TPOTMS)
 		}
 	}
 }

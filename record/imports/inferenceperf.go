@@ -6,13 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
 // inferencePerfRecord is an element of per_request_lifecycle_metrics.json. Its
 // times are seconds of one clock. Source: inference_perf/reportgen and
-// apis/base.py of inference-perf 0.3 and 0.7.
+// apis/base.py of inference-perf 0.3, 0.5 and 0.7.
 type inferencePerfRecord struct {
 	Start *float64 `json:"start_time"`
 	End   *float64 `json:"end_time"`
@@ -27,6 +28,7 @@ type inferencePerfRecord struct {
 				Input *float64 `json:"input_tokens"`
 			} `json:"text"`
 		} `json:"request_metrics"`
+		Between  *inferencePerfOutput `json:"response_info"` // 0.5
 		Response *inferencePerfOutput `json:"response_metrics"`
 	} `json:"info"`
 	Error *struct {
@@ -74,12 +76,18 @@ func isInferencePerf(head []byte) bool {
 
 func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
+	silent := int64(0) // requests that tell nothing of their answers
 	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
 		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
 		if i := v.Info; i != nil {
 			out, input := &i.inferencePerfOutput, i.Input
-			if i.Response != nil {
-				out = i.Response
+			for _, block := range []*inferencePerfOutput{i.Between, i.Response} {
+				if block != nil {
+					out = block
+				}
+			}
+			if v.Error == nil && out.Output == nil && out.Usage == nil && len(out.moments()) == 0 {
+				silent++
 			}
 			if i.Request != nil {
 				input = i.Request.Text.Input
@@ -109,6 +117,9 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		answer, _ := v.Stream.(string)
 		r.judge(answer)
 	})
+	if silent > 0 {
+		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.3, 0.5 and 0.7 have them: of other versions they are not read")
+	}
 	return m, err
 }
 

@@ -191,7 +191,7 @@ func vllmSummary(in *Input, at int64, v *vllmResult, m *run.Run) error {
 	if len(v.TTFTs) > 0 {
 		in.note("the file does not tell when its requests began (start_times), without which rates and concurrency can't be told: of its lists nothing is taken")
 	} else {
-		in.note("--save-detailed (SGLang: --output-details) has vLLM write every request")
+		in.note("--save-detailed has vLLM write every request; SGLang's --output-details lists them without their moments, so that its files are summaries")
 	}
 	return t.into(m)
 }
