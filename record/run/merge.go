@@ -90,9 +90,42 @@ func Merged(folders []*Folder) (Run, error) {
 		m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("the worst of the runs alone is %s, and its machine is judged here", v)})
 	}
 	m.Load = together(loads)
+	m.Client.OfferedPerS = timeline.Opt[float64]{} // what all offered is told by when their requests were due
+	m.Workload.sentTogether(folders)
 	m.Started, m.Finished = began, &last
 	m.Noticed = append(m.Noticed, metric.Warning{Name: "merged", Says: "put together by the machines' wall clocks: " + strings.Join(offsets, ", ") + ". A clock that is wrong shifts rates and concurrency, not latencies"})
 	return m, nil
+}
+
+// sentTogether is what the workloads of merged runs sent: prompts that are all different add
+// up, lengths are means of all requests. What one doesn't tell is not known of all.
+func (w *Workload) sentTogether(folders []*Folder) {
+	salts := map[string]bool{}
+	var unique timeline.Opt[int64]
+	var asked, own timeline.Opt[float64]
+	var requests int64
+	for i, f := range folders {
+		r := f.Run()
+		salts[r.Workload.Salt] = true
+		n := r.Requests.OK
+		of := func(mean timeline.Opt[float64]) timeline.Opt[float64] {
+			x, ok := mean.Get()
+			return timeline.Maybe(x*float64(n), ok || n == 0)
+		}
+		if requests += n; i == 0 {
+			unique, asked, own = r.Workload.UniquePrompts, of(r.Workload.AskedInput), of(r.Workload.UserInput)
+			continue
+		}
+		unique, asked, own = plus(unique, r.Workload.UniquePrompts), plus(asked, of(r.Workload.AskedInput)), plus(own, of(r.Workload.UserInput))
+	}
+	if !w.PromptsMade || len(salts) < len(folders) { // those of one file, or of one salt, may be the same
+		unique = timeline.Opt[int64]{}
+	}
+	mean := func(sum timeline.Opt[float64]) timeline.Opt[float64] {
+		x, ok := sum.Get()
+		return timeline.Maybe(x/float64(max(requests, 1)), ok && requests > 0)
+	}
+	w.UniquePrompts, w.AskedInput, w.UserInput = unique, mean(asked), mean(own)
 }
 
 // Counted knows runs whose requests were counted. The zero value knows none.
@@ -177,6 +210,15 @@ func (r *Run) end() time.Time {
 
 // differences are what keeps two runs from being one.
 func differences(a, b *Run) (out []string) {
+	bodies := func(r *Run) string {
+		if !a.Workload.NoStream.OK() || !b.Workload.NoStream.OK() { // older folders don't tell them
+			return ""
+		}
+		if r.Workload.NoStream.Or(false) {
+			return r.Workload.Parameters + " answered whole"
+		}
+		return r.Workload.Parameters
+	}
 	for _, d := range []struct{ name, a, b string }{
 		{"API", a.Target.API, b.Target.API},
 		{"model", a.Target.Model, b.Target.Model},
@@ -185,6 +227,7 @@ func differences(a, b *Run) (out []string) {
 		{"input lengths", a.Workload.InputTokens, b.Workload.InputTokens},
 		{"output lengths", a.Workload.OutputTokens, b.Workload.OutputTokens},
 		{"users", cmp.Or(a.Workload.Users, b.Workload.Users), cmp.Or(b.Workload.Users, a.Workload.Users)}, // older folders don't tell them
+		{"further fields of requests", bodies(a), bodies(b)},
 		{"objectives", strings.Join(a.Objectives, ", "), strings.Join(b.Objectives, ", ")},
 	} {
 		if d.a != d.b {

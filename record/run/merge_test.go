@@ -5,6 +5,7 @@ package run
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -331,5 +332,56 @@ func TestMergeKeepsThatItWasImported(t *testing.T) {
 	m, err := Merged([]*Folder{from(map[string]string{"gpu": "l4"}), from(map[string]string{"imported": "vllm"})})
 	if err != nil || m.Tags["imported"] != "vllm" || m.Tags["gpu"] != "" {
 		t.Errorf("%v, %v", m.Tags, err)
+	}
+}
+
+// What all were asked to send is what they asked for together, not what the first did: the
+// rate that was due, how many prompts differ, and how long these were.
+func TestMergedRunsOffered(t *testing.T) {
+	x, n := timeline.Some[float64], timeline.Some[int64]
+	of := func(after time.Duration, salt string, unique int64, asked float64) *Folder {
+		return half(t, 10, after, func(m *Run) {
+			m.Load = Load{Kind: "open", Arrival: "constant", RatePerS: x(1)}
+			m.Client.OfferedPerS = x(1)
+			m.Workload.PromptsMade, m.Workload.Salt, m.Workload.UniquePrompts, m.Workload.AskedInput = true, salt, n(unique), x(asked)
+		})
+	}
+	all := merged(t, of(0, "a", 10, 100), of(500*time.Millisecond, "b", 10, 140)).Run()
+	if got := all.Throughput.OfferedPerS.Or(0); math.Abs(got-2) > 0.01 || math.Abs(all.Throughput.AchievedPerS.Or(0)-2) > 0.01 {
+		t.Errorf("%v of %v/s due", all.Throughput.AchievedPerS, all.Throughput.OfferedPerS)
+	}
+	if all.Client.OfferedPerS.OK() || all.Workload.UniquePrompts != n(20) || all.Workload.AskedInput != x(120) {
+		t.Errorf("offered %v, %v prompts of %v tokens", all.Client.OfferedPerS, all.Workload.UniquePrompts, all.Workload.AskedInput)
+	}
+	for _, c := range all.Validity.Checks {
+		if c.Name == "achieved_over_offered" && math.Abs(c.Value.Or(0)-1) > 0.01 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if same := merged(t, of(0, "a", 10, 100), of(0, "a", 10, 100)).Run(); same.Workload.UniquePrompts.OK() { // the same prompts twice
+		t.Errorf("%v different prompts of one salt", same.Workload.UniquePrompts)
+	}
+	three := merged(t, merged(t, of(0, "a", 10, 100), of(0, "b", 10, 100)), of(0, "c", 10, 160)).Run()
+	if three.Workload.AskedInput != x(120) || math.Abs(three.Throughput.OfferedPerS.Or(0)-29.0/9) > 0.01 {
+		t.Errorf("%v tokens, %v/s due", three.Workload.AskedInput, three.Throughput.OfferedPerS)
+	}
+}
+
+// Runs whose requests had other further fields, or asked for whole answers, are not one.
+func TestMergeRefusesOtherBodies(t *testing.T) {
+	of := func(parameters string, whole timeline.Opt[bool]) *Folder {
+		return half(t, 1, 0, func(m *Run) { m.Workload.Parameters, m.Workload.NoStream = parameters, whole })
+	}
+	no, yes, unknown := timeline.Some(false), timeline.Some(true), timeline.Opt[bool]{}
+	for _, c := range []struct {
+		a, b *Folder
+		fit  bool
+	}{
+		{of(`{"n":1}`, no), of(`{"n":1}`, no), true}, {of("", no), of("", unknown), true},
+		{of(`{"n":1}`, no), of(`{"n":2}`, no), false}, {of("", no), of("", yes), false}, {of(`{"n":1}`, no), of("", no), false},
+	} {
+		if _, err := Merged([]*Folder{c.a, c.b}); (err == nil) != c.fit {
+			t.Errorf("%v", err)
+		}
 	}
 }
