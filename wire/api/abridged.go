@@ -1,6 +1,6 @@
 package api
 
-import "bytes"
+import "strings"
 
 // This file tells thoughts of which a reply has a summary, and in its output tokens all.
 
@@ -10,43 +10,54 @@ import "bytes"
 const leastSeal = 65
 
 // abridges reports whether a model of this name shows a summary of its thoughts, as
-// Claude has done since version 4; 3.7 shows them in full.
+// Claude has done since version 4; 3.7 shows them in full. Who else is called so sends no
+// signature of that length.
 // Source: https://docs.claude.com/en/docs/build-with-claude/extended-thinking and
 // https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-differences.html
-func abridges(model []byte) bool {
-	if _, after, found := bytes.Cut(model, []byte("anthropic.")); found {
-		model = after
+func abridges(model string) bool {
+	at := makeIn(model, "claude")
+	if at < 0 {
+		return false
 	}
-	behind, is := madeAs(model, "claude")
-	version := bytes.IndexAny(behind, "0123456789")
-	return is && version >= 0 && behind[version] >= '4'
+	behind := model[at:]
+	version := strings.IndexAny(behind, digits)
+	return version < 0 || behind[version] >= '4'
+}
+
+const digits = "0123456789"
+
+// abridges reports whether the thoughts that came are a summary by the model's name: by that
+// of the reply, where it tells, or by the one that was asked for, which may be an alias.
+func (s *Stream) abridges() bool {
+	if makeIn(s.replied, "claude") >= 0 {
+		return abridges(s.replied)
+	}
+	return abridges(s.tl.Model)
 }
 
 // isGemini reports whether a model of this name is Google's, all of which show summaries
-// of their thoughts, whatever a gateway calls these.
+// of their thoughts, whatever a gateway calls these. A digit before it is of another model,
+// which was made of its answers: Qwen3-8B-Gemini-2.5-Flash-Distill.
 // Source: https://ai.google.dev/gemini-api/docs/thinking#summaries
 func isGemini(model string) bool {
-	_, is := madeAs([]byte(model), "gemini")
-	return is
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	at := makeIn(model, "gemini")
+	return at >= 0 && !strings.ContainsAny(model[:at], digits)
 }
 
-// madeAs reports whether a model is of a make, and what stands behind that in its name.
-// Hosts put their own names before it and write it as they like: databricks-claude-opus-4-6,
-// anthropic--claude-4-sonnet, Claude-Sonnet-4.5. A digit before it is of another model,
-// which was made of its answers: Qwen3-14B-claude-distill.
-func madeAs(model []byte, name string) (behind []byte, is bool) {
-	model = model[bytes.LastIndexByte(model, '/')+1:]
+// makeIn is where a model's name says its make, as a word; -1: nowhere. Hosts put their own
+// names before it and write it as they like: databricks-claude-opus-4-6,
+// anthropic--claude-4-sonnet, Claude-Sonnet-4.5.
+func makeIn(model, name string) int {
 	within := false // a word
-	for i, c := range model {
-		switch {
-		case '0' <= c && c <= '9':
-			return nil, false
-		case !within && len(model)-i > len(name) && bytes.EqualFold(model[i:i+len(name)], []byte(name)) && !isLetter(model[i+len(name)]):
-			return model[i+len(name):], true
+	for i := strings.LastIndexByte(model, '/') + 1; i+len(name) <= len(model); i++ {
+		end := i + len(name)
+		if !within && strings.EqualFold(model[i:end], name) && (end == len(model) || !isLetter(model[end])) {
+			return i
 		}
-		within = isLetter(c)
+		within = isLetter(model[i])
 	}
-	return nil, false
+	return -1
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

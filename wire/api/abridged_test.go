@@ -62,7 +62,7 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"llama.cpp under Claude's name", "anthropic", "", sse, messages("claude-sonnet-4-5", "", ""), false},
 		{"vLLM under Claude's name", "anthropic", "", sse, messages("claude-sonnet-4-5", "0f8fad5bd9cb469fa16570867728950e", ""), false},
 		{"MiniMax", "anthropic", "", sse, messages("MiniMax-M2", seal, ""), false},
-		{"a model made of Claude's answers", "anthropic", "", sse, messages("org/Qwen3-14B-claude-4.5-distill", seal, ""), false},
+		{"a model made of Claude's answers", "anthropic", "", sse, messages("org/Qwen3-14B-claude-4.5-distill", "", ""), false},
 		{"Converse, Claude 4", "bedrock", "us.anthropic.claude-sonnet-4-20250514-v1:0", named, converse(seal), true},
 		{"Converse, Claude 3.7 in full", "bedrock", "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-7-sonnet-20250219-v1:0", named, converse(seal), false},
 		{"Converse, a profile", "bedrock", "arn:aws:bedrock:us-east-2:1:application-inference-profile/ab", named, converse(seal), true},
@@ -71,6 +71,10 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"Converse, another", "bedrock", "deepseek.r1-v1:0", named, converse(""), false},
 		{"OpenRouter", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", ""), true},
 		{"OpenRouter, counted by whom?", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", counted), true},
+		{"an alias asked for", "openai-chat", "fast", sse, openRouter("databricks-claude-opus-4-6", ""), true},
+		{"an alias that answers", "openai-chat", "claude-sonnet-4-5", sse, openRouter("smart", ""), true},
+		{"an alias that answers, by Anthropic's API", "anthropic", "claude-sonnet-4-5", sse, messages("smart", seal, ""), true},
+		{"another model answers", "openai-chat", "claude-sonnet-4-5", sse, openRouter("claude-3-7-sonnet", ""), false},
 		{"Poe's name", "openai-chat", "", sse, openRouter("Claude-Sonnet-4.5", ""), true},
 		{"OpenRouter, Claude 3.7", "openai-chat", "", sse, openRouter("anthropic/claude-3.7-sonnet", counted), false},
 		{"LiteLLM", "openai-chat", "", sse, liteLLM, true},
@@ -99,13 +103,14 @@ func TestMakesOfModels(t *testing.T) {
 		"bedrock-claude-sonnet-4-5": "claude", "eu-claude-sonnet-4-5": "claude", "us-claude-4-6-opus": "claude", "Claude-Sonnet-4.5": "claude",
 		"claude_sonnet_4": "claude", "projects/p1/locations/us-east5/publishers/anthropic/models/claude-opus-4@20250514": "claude",
 		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude",
-		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "", "claude-instant": "",
-		"org/Qwen3-14B-claude-4.5-distill": "", "claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",
+		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "claude", "claude-opus": "claude",
+		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claude",
+		"claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",
 		"gemini-2.5-pro": "gemini", "google/gemini-2.5-flash": "gemini", "models/gemini-3-pro": "gemini", "databricks-gemini-2-5-pro": "gemini",
 		"vertex-gemini-2.5-pro": "gemini", "Gemini-2.5-Pro": "gemini", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
 	} {
 		got := ""
-		if abridges([]byte(name)) {
+		if abridges(name) {
 			got = "claude"
 		}
 		if isGemini(name) {
@@ -113,6 +118,34 @@ func TestMakesOfModels(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Gemini's thoughts through a gateway are a summary, whichever name tells whose they are.
+func TestGeminiByEitherName(t *testing.T) {
+	for _, c := range []struct {
+		asked, replied string
+		summary        bool
+	}{
+		{"gemini-2.5-flash", "gemini-2.5-flash", true}, {"m", "databricks-gemini-2-5-flash", true}, {"Gemini-2.5-Flash", "m", true},
+		{"", "vertex-gemini-2.5-flash", true}, {"m", "qwen3", false}, {"m", "", false},
+	} {
+		chunk := func(delta string) string {
+			return `{"model":"` + c.replied + `","choices":[{"index":0,"delta":{` + delta + `}}]}`
+		}
+		thought := `"reasoning_content":"` + strings.Repeat("weighing how the parts fit together. ", 8) + `"`
+		tl := timeline.New()
+		tl.Model = c.asked
+		s := NewStream(tl, OpenAIChat, StreamOptions{})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
+		s.Read(2, 0, []byte(events(chunk(thought), chunk(thought), chunk(`"content":"hi"`), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":260,"completion_tokens_details":{"reasoning_tokens":240}}}`, "[DONE]")))
+		s.End(3, timeline.EOF, nil, nil)
+		if got := tl.Flags.Has(timeline.ReasoningSummary); got != c.summary {
+			t.Errorf("%q asked, %q replied: a summary: %v", c.asked, c.replied, got)
+		}
+		if tl.Model == "" {
+			t.Errorf("%q asked, %q replied: no model", c.asked, c.replied)
 		}
 	}
 }

@@ -60,7 +60,7 @@ type anthropicDecoder struct {
 	ahead []byte        // text that a block began with, as far as no delta has repeated it
 
 	signed, redacted bool // thinking ended; some came whose words are kept back
-	abridges, seal   bool // the model shows a summary of its thinking; a signature is as long as Claude's
+	seal             bool // a signature is as long as Claude's
 }
 
 // repeats reports whether the event's text was there before: the end of a block
@@ -97,7 +97,6 @@ func (d *anthropicDecoder) apply(e framing.Event, s *Stream) {
 	case "message_start":
 		otherwise = timeline.Role
 		d.r.usage.Output = none // provisional
-		d.abridges = abridges(d.r.model.Raw)
 	case "message_delta":
 		otherwise = timeline.UsageEvent
 	case "message_stop":
@@ -109,7 +108,7 @@ func (d *anthropicDecoder) apply(e framing.Event, s *Stream) {
 	}
 	d.r.apply(s, otherwise)
 	s.sealed = s.sealed || d.redacted || d.signed && s.reasoned == 0
-	s.abridged = d.abridges && d.seal
+	s.signed = d.seal
 }
 
 func (d *anthropicDecoder) read(e framing.Event, s *Stream) bool {

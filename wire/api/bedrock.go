@@ -73,7 +73,7 @@ type bedrockDecoder struct {
 // may be unknown, or an inference profile's.
 func perhapsAbridges(model string) bool {
 	if strings.Contains(model, "claude-") {
-		return abridges([]byte(model))
+		return abridges(model)
 	}
 	return model == "" || strings.HasPrefix(model, "arn:")
 }

@@ -157,9 +157,14 @@ func (s *Stream) identified(t jsonscan.Text) {
 	s.tl.AnsweredBy = strings.TrimSpace(s.tl.AnsweredBy + " " + cut(t.String(), maxWords))
 }
 
-// named records the model that answered, when the request did not name one.
+// named notes the model that answered; it is the request's, too, when that did not name one.
 func (s *Stream) named(t jsonscan.Text) {
-	if s.tl.Model == "" && !t.Empty() {
-		s.tl.Model = cut(t.String(), maxWords)
+	switch {
+	case t.Empty() || s.replied != "":
+	case string(t.Raw) == s.tl.Model:
+		s.replied = s.tl.Model
+	default:
+		s.replied = cut(t.String(), maxWords)
+		s.tl.Model = cmp.Or(s.tl.Model, s.replied)
 	}
 }

@@ -66,12 +66,12 @@ func (s *Stream) results(end timeline.End) {
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	n := tl.Usage.Reasoning.Or(0)
-	summary := s.summed && !s.thought || s.reasoned > 0 && isGemini(tl.Model)
+	summary := s.summed && !s.thought || s.reasoned > 0 && (isGemini(tl.Model) || isGemini(s.replied))
 	if summary && !s.inFull(n) || s.clipped(n) {
 		tl.Flags |= timeline.ReasoningSummary
 	}
 	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises // a gateway may have counted the summary
-	if s.sealed && !tl.Usage.Reasoning.OK() || s.abridged && !told {
+	if s.sealed && !tl.Usage.Reasoning.OK() || (s.abridged || s.signed && s.abridges()) && !told {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()
