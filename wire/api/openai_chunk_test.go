@@ -308,7 +308,7 @@ func isProblem(v any) bool {
 	case bool:
 		return v
 	case string:
-		return v != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(v))
+		return v != "" && !slices.Contains([]string{"0", "200", "ok", "success", "null", "none"}, strings.ToLower(v))
 	case float64:
 		return v != 0
 	case []any:

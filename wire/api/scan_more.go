@@ -96,10 +96,11 @@ func (s *scan) nothing() bool {
 	return nothing
 }
 
-// fine reports whether a code or a message says that nothing is wrong.
+// fine reports whether a code or a message says that nothing is wrong; null and None are
+// those of gateways that made text of them.
 func fine(t jsonscan.Text) bool {
 	switch strings.ToLower(string(t.Raw)) {
-	case "", "0", "200", "ok", "success":
+	case "", "0", "200", "ok", "success", "null", "none":
 		return true
 	}
 	return false

@@ -53,7 +53,8 @@ func Sniff(answers map[string]Answer) Server {
 			s.Version = textAt(bodies[e.version.path], e.version.name)
 		}
 	}
-	if _, isList := api.Follow(bodies["/v1/models"], []string{"data"}); s.Engine == "" && isList {
+	_, isList := api.Follow(bodies["/v1/models"], []string{"data"})
+	if isList = isList || len(namesIn(bodies["/v1/models"], "data", "id")) > 0; s.Engine == "" && isList {
 		s.APIs, s.By = []string{api.OpenAIChat.Name, api.OpenAICompletions.Name}, "/v1/models"
 	}
 	for _, m := range modelLists {
@@ -95,11 +96,18 @@ func namesIn(value any, list, name string) []string {
 		}
 		return nil
 	}
-	at, _ := api.Follow(value, []string{list})
-	elements, _ := at.([]any)
+	elements, bare := value.([]any) // Together's list has no object around it. Source: together-python, resources/models.py
+	if !bare {
+		at, _ := api.Follow(value, []string{list})
+		elements, _ = at.([]any)
+	}
 	var names []string
 	for _, e := range elements {
-		if s := textAt(e, name); s != "" {
+		s, isName := e.(string)
+		if !isName {
+			s = textAt(e, name)
+		}
+		if s != "" {
 			names = append(names, s)
 		}
 	}

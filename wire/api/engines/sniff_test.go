@@ -67,6 +67,8 @@ func TestModelListsOfVendors(t *testing.T) {
 		{`{"models":[{"name":"command-a-03-2025","endpoints":["chat"]}],"next_page_token":"x"}`, "command-a-03-2025", true},
 		{`{"models":[{"name":"command-a-03-2025"}],"next_page_token":""}`, "command-a-03-2025", false},
 		{`{"data":[{"type":"model","id":"c"}],"has_more":true}`, "c", true},
+		{`[{"id":"org/m","object":"model","type":"chat"}]`, "org/m", false}, // Together's
+		{`{"models":["m"]}`, "m", false},
 		{`{"object":"list","data":[{"id":"models/gemini-2.5-pro","object":"model"}]}`, "models/gemini-2.5-pro", false}, // Gemini's by OpenAI's API
 	} {
 		s := Sniff(map[string]Answer{"/v1/models": {Status: 200, Body: []byte(c.list)}})
@@ -91,6 +93,8 @@ func TestSniff(t *testing.T) {
 		{"Triton", map[string]string{"/v2": `{"name":"triton","version":"2.60.0"}`}, "triton", "2.60.0", "", "triton"},
 		{"Anthropic", map[string]string{"/v1/models": `{"data":[{"type":"model","id":"c"}],"has_more":false}`}, "anthropic", "", "c", "anthropic"},
 		{"some server", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"a","owned_by":"me"},{"id":"b"}]}`}, "", "", "a", "openai-chat"},
+		{"a list alone", map[string]string{"/v1/models": `[{"id":"a"},{"id":"b"}]`}, "", "", "a", "openai-chat"},
+		{"some other list", map[string]string{"/v1/models": `[{"x":"a"}]`}, "", "", "", ""},
 		{"no models", map[string]string{"/v1/models": `{"object":"list","data":[]}`}, "", "", "", "openai-chat"},
 		{"a web page", map[string]string{"/v1/models": "<html>", "/info": "<html>", "/": "<html>"}, "", "", "", ""},
 		{"odd JSON", map[string]string{"/v1/models": `[7]`, "/info": `null`, "/api/tags": `{"models":"x"}`, "/api/version": `{"v":1}`}, "", "", "", ""},
