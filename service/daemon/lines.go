@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
@@ -22,6 +23,7 @@ import (
 type lineFile[T any] struct {
 	queue *traffic.Queue[T]
 	done  chan struct{}
+	to    io.WriteCloser
 	err   error
 }
 
@@ -61,7 +63,7 @@ func endsWithin(path string) bool {
 // begin writes to f; broke: it may end within a line. Room is how many wait at most; line
 // is what is written of one, false: nothing.
 func (r *lineFile[T]) begin(f io.WriteCloser, broke bool, room int, line func(T) (any, bool)) {
-	r.queue, r.done = traffic.NewQueue[T](room), make(chan struct{})
+	r.queue, r.done, r.to = traffic.NewQueue[T](room), make(chan struct{}), f
 	go r.write(f, broke, line)
 }
 
@@ -147,10 +149,16 @@ func (p *packed) flush() (lost int64, err error) {
 // Dropped is how many lines are not in the file.
 func (r *lineFile[T]) Dropped() int64 { return r.queue.Dropped() }
 
+// lastWrites is how long the reader of a pipe may take for what is left.
+const lastWrites = 5 * time.Second
+
 // Close writes what is left and returns the first error, and how many lines were
-// dropped.
+// dropped: what a pipe's reader does not take in lastWrites is.
 func (r *lineFile[T]) Close() (dropped int64, err error) {
 	r.queue.Close()
+	if pipe, ok := r.to.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = pipe.SetWriteDeadline(time.Now().Add(lastWrites)) // a file of a disk has none
+	}
 	<-r.done
 	return r.queue.Dropped(), r.err
 }

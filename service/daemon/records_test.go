@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -210,4 +212,22 @@ func TestRecordsCountWhatIsNotThere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A pipe whose reader has stopped ends nobody's wait, but for the end's: what it did not take
+// by then is counted.
+func TestRecordsIntoAStalledPipe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, _ := net.Pipe()
+		r := newRecords(ours, false)
+		for range 3 {
+			tl := timeline.New()
+			r.Done(&traffic.Request{Timeline: tl, Record: metric.ScalarsOf(tl)})
+		}
+		began := time.Now()
+		dropped, err := r.Close()
+		if took := time.Since(began); dropped != 3 || !errors.Is(err, os.ErrDeadlineExceeded) || took > 2*lastWrites {
+			t.Errorf("%d dropped, %v, after %v", dropped, err, took)
+		}
+	})
 }

@@ -84,33 +84,33 @@ func (a *Archive) convert(journal string) error {
 	byDay := map[string]bool{}
 	damaged, err := readJournal(journal, func(r *run.LiveRow) error { byDay[day(r.At)] = true; return nil })
 	if errors.Is(err, run.ErrNoJournal) {
-		return a.setAside(journal)
+		return a.setAside(journal, "rows: a journal is damaged from its first byte; its rows are lost")
 	}
 	if err != nil {
 		return err
-	}
-	if damaged != "" {
-		a.o.Log.Warn("rows: a journal was cut off; the rest of it is kept", "journal", filepath.Base(journal), "damage", damaged)
 	}
 	for d := range byDay {
 		if err := a.writeDay(journal, stem, d); err != nil {
 			return err
 		}
 	}
+	if damaged != "" {
+		return a.setAside(journal, "rows: a journal is damaged; what could be read of it is kept", "damage", damaged)
+	}
 	return os.Remove(journal)
 }
 
-// damagedSuffix marks a journal that holds no rows: after a power failure its
+// damagedSuffix marks a journal of which rows are lost: after a power failure its
 // bytes may never have reached the disk.
 const damagedSuffix = ".damaged"
 
-// setAside keeps a file that is no journal out of the way.
-func (a *Archive) setAside(journal string) error {
+// setAside keeps a damaged journal out of the way, and says why.
+func (a *Archive) setAside(journal, why string, attrs ...any) error {
 	if err := os.Rename(journal, journal+damagedSuffix); err != nil {
 		return err
 	}
 	a.failed.Add(1)
-	a.o.Log.Error("rows: a journal is damaged from its first byte; its rows are lost", "kept", filepath.Base(journal)+damagedSuffix)
+	a.o.Log.Error(why, append(attrs, "kept", filepath.Base(journal)+damagedSuffix)...)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -188,6 +189,46 @@ func TestAfterACrash(t *testing.T) {
 		}
 		for _, f := range Files(folder) {
 			os.Remove(filepath.Join(folder, f))
+		}
+	}
+}
+
+// A journal that lost rows for a damage in its midst is not removed with what can't be read.
+func TestADamagedJournalStays(t *testing.T) {
+	for _, at := range []int{9, 40, -30} { // in the first block's head, in its rows, in the last one's
+		folder := t.TempDir()
+		j, err := createJournal(filepath.Join(folder, journalPrefix+"20260328T235958Z-00000001"+journalSuffix), begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			j.add(rowOf(request(i, begin), nil), begin)
+			if err := j.flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j.out.Close()
+		data, err := os.ReadFile(j.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[(at+len(data))%len(data)] ^= 1
+		if err := os.WriteFile(j.path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(Options{Folder: folder, Now: func() time.Time { return begin }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(j.path + damagedSuffix)
+		if err != nil || !bytes.Equal(kept, data) || a.Failed() != 1 {
+			t.Errorf("byte %d: %v, %d failed", at, err, a.Failed())
+		}
+		if want := map[int]int{9: 0, 40: 2, -30: 2}[at]; count(column(t, folder, "request")) != want {
+			t.Errorf("byte %d: other than %d rows", at, want)
 		}
 	}
 }
