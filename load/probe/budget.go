@@ -44,6 +44,8 @@ type Spent struct {
 	Day    string  `json:"day"` // UTC, 2006-01-02
 	USD    float64 `json:"usd"`
 	Tokens int64   `json:"tokens"`
+
+	Checksum string `json:"checksum,omitempty"` // of the rest; older files have none
 }
 
 // Ledger keeps a budget: what a probe may cost at most is written to its file
@@ -118,8 +120,10 @@ func OpenLedger(path string, limit Budget) (*Ledger, error) {
 		if err := json.Unmarshal(data, &l.spent); err != nil {
 			return nil, fmt.Errorf("%s does not say what was spent: %w; mend it, or remove it after today (UTC)", path, err)
 		}
-		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || l.spent.USD < 0 || l.spent.Tokens < 0 || l.spent.Tokens > mostSpent {
-			return nil, fmt.Errorf("%s does not say what was spent: it holds %.100q; mend it, or remove it after today (UTC)", path, data)
+		intact := run.Intact(data)
+		l.spent.Checksum = ""
+		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || !intact || l.spent.USD < 0 || l.spent.Tokens < 0 || l.spent.Tokens > mostSpent {
+			return nil, fmt.Errorf("%s does not say what was spent: it holds %.100q; mend it and leave its checksum out, or remove it after today (UTC)", path, data)
 		}
 	}
 	return l, nil
@@ -167,7 +171,7 @@ func (l *Ledger) correct(day string, usd float64, tokens int64) error {
 	if day != l.spent.Day {
 		return nil
 	}
-	next := Spent{day, max(l.spent.USD+usd, 0), max(l.spent.Tokens+tokens, 0)}
+	next := Spent{Day: day, USD: max(l.spent.USD+usd, 0), Tokens: max(l.spent.Tokens+tokens, 0)}
 	if err := l.write(next); err != nil {
 		return err
 	}
@@ -176,6 +180,10 @@ func (l *Ledger) correct(day string, usd float64, tokens int64) error {
 }
 
 func (l *Ledger) write(s Spent) error {
+	var err error
+	if s.Checksum, err = run.Seal(s); err != nil {
+		return err
+	}
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
