@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/base/process"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
@@ -36,7 +36,7 @@ func (c *benchCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(a.stdout, curl)
+		_, err = a.stdout.Write(printable.JSON([]byte(curl))) // what could act on a terminal is in the body
 		if plan.Model == "" {
 			a.note("MODEL stands for the model: give --model to fill it in")
 		}

@@ -55,6 +55,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 		{"rerun @ -- --out again@", 0, 3, 3, 0},
 		{"sweep URL " + strings.Replace(ask, "--concurrency 2", "--concurrency 1,2", 1) + " --settle 0s --out s@", 0, 3, 3, 0},
 		{"slo check @ " + promise, 0, 3, 3, 0},
+		{"slo check answered @ --objective availability_>=_40%", 0, 0, 3, 0},
 		{"compare answered @", 0, 0, 0, 0},
 		{"compare answered @ --gate p50_ttft<1h", 0, 1, 1, 0},
 		{"compare answered @ --allow invalid --gate p50_ttft+1000000%", 0, 1, 1, 0},

@@ -122,7 +122,7 @@ func (c *sloCheckCmd) Run(a *app) error {
 		}
 	}
 	f.Strict = c.Strict
-	return decided(f)
+	return worse(trust.hung, decided(f))
 }
 
 // gates says which budgets are too small.

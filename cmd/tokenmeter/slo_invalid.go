@@ -16,6 +16,7 @@ import (
 // sloTrust is how far the runs that objectives are held against can be believed.
 type sloTrust struct {
 	requests exit.Facts
+	hung     error // a run in which nothing was answered, as no objective counts what had no answer
 	runs     []string
 	verdicts []validity.Validity
 }
@@ -35,7 +36,11 @@ func (c *sloSource) trust() (t sloTrust, err error) {
 		if err != nil {
 			return t, err
 		}
-		t.requests = t.requests.And(exit.OfRequests(&r.Requests))
+		one := exit.OfRequests(&r.Requests)
+		if v := exit.Of(one); v.Code == exit.Target && one.Unanswered > 0 && t.hung == nil {
+			t.hung = &codedError{code: int(v.Code), text: path + ": " + v.Says}
+		}
+		t.requests = t.requests.And(one)
 		t.runs = append(t.runs, path)
 		t.verdicts = append(t.verdicts, r.Validity)
 	}
