@@ -28,6 +28,7 @@ type lens struct {
 	open    func(Facts) reader
 	hungUp  bool // it counts requests that were ended on purpose while the run went on
 	ends    bool // it needs no arrival between the first token and the last, where usage counts them
+	begins  bool // nor the last, where usage counts the prompt's
 }
 
 // reader takes the measured timelines of a run, in any order, and then states
@@ -189,7 +190,7 @@ func apply(chosen []*lens, timelines iter.Seq[*timeline.Timeline], facts Facts, 
 // stream, which arrives at its end; or its first and last token and their number.
 func (l *lens) knows(tl *timeline.Timeline, strict bool) bool {
 	return arrived(tl) || !strict && tl.Outcome != timeline.OK && tl.Events.Len() == 0 ||
-		l.ends && tl.Outcome == timeline.OK && tl.Evidence == timeline.RequestOnly && tl.Usage.Output.OK()
+		tl.Outcome == timeline.OK && tl.Evidence == timeline.RequestOnly && (l.ends && tl.Usage.Output.OK() || l.begins && tl.Usage.Input.OK())
 }
 
 // arrived is known of what had arrivals.

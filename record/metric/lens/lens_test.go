@@ -390,6 +390,9 @@ func TestLlamaBenchWhole(t *testing.T) {
 		r.tl.Usage.Cached = timeline.Some(cached)
 		return r
 	}
+	prompt := newReply().events(timeline.Text, 1, 70.551, 0).usage(512, 0)
+	prompt.tl.Usage.Output, prompt.tl.Evidence = timeline.Opt[int64]{}, timeline.RequestOnly // of pp512, whose time is TTFT
+	through(t, "llama-bench", Facts{}, prompt).want(t, "pp avg_ts", 7257.16)
 	tg := through(t, "llama-bench", Facts{}, whole(1060, 64, 64, 128), whole(1070, 64, 64, 128))
 	tg.want(t, "tg avg_ts", (120.7547+119.6262)/2) // its README's tg128 @ d64
 	tg.want(t, "tg stddev_ts", 0.7980)

@@ -17,6 +17,7 @@ var llamaBench = lens{
 		Failures:   "–",
 	},
 	open: func(f Facts) reader { return &llamaBenchReader{concurrency: f.Concurrency} },
+	ends: true, begins: true,
 }
 
 // llamaBenchReader states what llama-bench would print if each request were
