@@ -48,6 +48,8 @@ var aiperf = &tool{
 			c.used("num-users", "user-centric-rate")
 			c.set("concurrency", c.or("", "num-users"))
 			c.set("pace", fmt.Sprintf("%gs", users/rate))
+		} else if c.has("num-users", "user-centric-rate") {
+			c.note("--num-users %s, --user-centric-rate %s: no equal here; of one number of users and a rate, --concurrency and --pace have it", c.or("", "num-users"), c.or("", "user-centric-rate"))
 		}
 	},
 }

@@ -51,9 +51,7 @@ func genAIBody(c *call, v string) {
 	for _, m := range members(strings.ReplaceAll(v, "'", `"`)) {
 		switch m.name {
 		case "ignore_eos":
-			if m.value != "true" {
-				c.note("ignore_eos in the body of each request: made prompts have their whole answers there, whatever is asked for")
-			}
+			c.note("ignore_eos in the body of each request: what it says changes nothing there, as of made prompts it is always sent to vllm and sglang, and to no other")
 		case "system_message":
 			c.note("system_message in the body of each request: no equal here; a workload file has `prefix`, texts that requests share (docs/workloads.md)")
 		default:
@@ -153,6 +151,9 @@ func (c *call) genAIScenario(kind, rest, product string) bool {
 		if kind == "U" && !strings.Contains(rest, ")/(") {
 			in, out = "1,"+in, "1,"+out
 		}
+		if kind == "U" { // a least of 0 is none there
+			in, out = leastOne(in), leastOne(out)
+		}
 		of := map[string]string{"N": "normal:", "U": "uniform:"}[kind]
 		c.set("input-tokens", of+in)
 		c.set("output-tokens", of+out)
@@ -173,6 +174,14 @@ func (c *call) genAIScenario(kind, rest, product string) bool {
 		return false
 	}
 	return true
+}
+
+// leastOne are bounds of lengths from one token on, where they begin with none.
+func leastOne(bounds string) string {
+	if most, ok := strings.CutPrefix(bounds, "0,"); ok {
+		return "1," + most
+	}
+	return bounds
 }
 
 // genAILoads are the loads that are run in turn: one stream at each number of texts where

@@ -364,7 +364,7 @@ func guideEnd(c *call) {
 	}
 	if c.has("warmup", "warmup-percent", "cooldown", "cooldown-percent") || p["warmup"]+p["cooldown"] != "" {
 		c.note("warm-up and cool-down are shares of the run there below 1, and else its seconds or requests; --warmup and --cooldown take a number or a time, and --warmup 0 is without")
-	} else if !c.sweeps {
+	} else {
 		c.set("warmup", "0")
 	}
 	if profile != "replay" && !c.has("max-requests", "max-seconds") {

@@ -31,7 +31,7 @@ func TestOf(t *testing.T) {
 			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --ignore-eos --rate 10 --api openai-chat --seed 42 --warmup 0", "time_per_output_token"},
 		{"guidellm benchmark run --backend kind=openai_http,target=http://h,model=m,request_format=/v1/chat/completions --profile kind=concurrent,streams=4 --constraint kind=max_requests,count=9",
 			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --seed 42 --warmup 0", ""},
-		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat --seed 42", ""},
+		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat --seed 42 --warmup 0", ""},
 		{"inference-perf --server.base_url=http://h --server.model_name=m --api.type=chat --api.streaming=true --load.type=poisson --load.stages=10@60,20@30",
 			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --input-tokens 8 --output-tokens 30 --warmup 0", "tokenizer"},
 	} {
