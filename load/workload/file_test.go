@@ -547,3 +547,17 @@ func TestLengthsHaveABound(t *testing.T) {
 		}
 	}
 }
+
+// A table that pandas wrote has its rows' numbers in front, in a column without a name.
+func TestTableWithAnIndex(t *testing.T) {
+	l, err := loadText(t, "burst.csv", ",Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n0,5,ChatGPT,472,18,490,Conversation log\n1,45,ChatGPT,1087,230,1317,Conversation log\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if it := l.Item(1); it.Err != nil || it.InputTokens.Or(0) != 1087 || it.MaxTokens.Or(0) != 230 || l.Info().Kind != "burstgpt" {
+		t.Errorf("%v tokens, %v asked, %s, %v", it.InputTokens, it.MaxTokens, l.Info().Kind, it.Err)
+	}
+	if notes := strings.Join(l.Remarks(), " "); !strings.Contains(notes, "(index)") {
+		t.Errorf("%q", notes)
+	}
+}

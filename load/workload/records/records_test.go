@@ -74,6 +74,7 @@ func TestForms(t *testing.T) {
 		{"a.jsonl", `{"a":1} {}`, JSONL, []string{"error: a.jsonl:1: something follows the JSON object"}},
 		{"a.jsonl", "\n{\"a\":", JSONL, []string{"error: a.jsonl:2: the JSON ends in the middle"}},
 		{"a.csv", "a,b\n1\n", CSV, []string{"error: a.csv:2: 1 fields, but the first line names 2 columns"}},
+		{"a.csv", ",a\n0,x\n1,\"y\"\n", CSV, []string{"2 0,x", "3 1,\"y\""}}, // pandas' own numbers in front
 		{"a.csv", "a,b\n1,\"x\n", CSV, []string{"error: a.csv:3: a quoted field does not end"}},
 		{"a.json", `[{"a":1}, 5]`, Array, []string{`1 {"a":1}`, "error: a.json:1: want a JSON object, not a number"}},
 		{"a.json", `[{"a":1}`, Array, []string{`1 {"a":1}`, "error: a.json:1: the JSON array does not end"}},

@@ -133,6 +133,9 @@ func openCSV(in io.ReaderAt, size int64) (*cut, error) {
 	}
 	for i, f := range fields {
 		f = strings.TrimSpace(f)
+		if f == "" && i == 0 && len(fields) > 1 {
+			f = "(index)" // pandas writes its rows' numbers in front, without a name
+		}
 		if f == "" {
 			return nil, fmt.Errorf("column %d has no name in the first line", i+1)
 		}
