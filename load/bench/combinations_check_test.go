@@ -204,7 +204,7 @@ func (c *combination) told(l *run.Load, p *Plan, fail func(string, ...any)) {
 		RatePerS: asked(rates && len(p.Stages) == 0, p.Rate), DurationS: asked(p.Duration > 0, p.Duration.Seconds()),
 		RampS: asked(p.Ramp > 0, p.Ramp.Seconds()), CooldownS: asked(p.Cooldown > 0, p.Cooldown.Seconds()), PaceS: asked(p.Pace > 0, p.Pace.Seconds()),
 		PrefillConcurrency: timeline.Maybe(int64(p.Prefills), p.Prefills > 0), Workers: p.Workers, NoKeepAlive: p.Client.NoKeepAlive, Warmup: l.Warmup,
-		Retries: timeline.Some(int64(p.Client.Retries)), RetryBudget: asked(p.Client.RetryBudget > 0, p.Client.RetryBudget)}
+		Retries: timeline.Some(int64(p.Client.Retries)), RetryBudget: timeline.Some(p.Client.RetryBudget)}
 	switch {
 	case p.Trace != nil:
 		want.Arrival, want.Speed = "trace", timeline.Some(p.Trace.Speed)

@@ -83,10 +83,7 @@ func (r *runner) environment() machine.Environment {
 // load is when requests are sent. The plan is settled.
 func (p *Plan) load() run.Load {
 	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession,
-		Retries: timeline.Some(int64(p.Client.Retries))}
-	if share := p.Client.RetryBudget; share > 0 {
-		l.RetryBudget = timeline.Some(share)
-	}
+		Retries: timeline.Some(int64(p.Client.Retries)), RetryBudget: timeline.Some(p.Client.RetryBudget)}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
 		switch {

@@ -114,7 +114,11 @@ func reasons(a, b *Facts) []Reason {
 		}
 	}
 	known("users", Refuse, a.Workload.Users, b.Workload.Users, "none", "the users who hang up or read slowly", " differ: %s and %s")
-	known("retries", Warn, a.Load.FurtherTries(), b.Load.FurtherTries(), run.NoFurtherTry, "the further attempts of refused requests", " differ (%s and %s): waiting for them counts as latency")
+	ra, rb := a.Load, b.Load
+	if !ra.RetryBudget.OK() || !rb.RetryBudget.OK() {
+		ra.RetryBudget, rb.RetryBudget = timeline.Opt[float64]{}, timeline.Opt[float64]{}
+	}
+	known("retries", Warn, ra.FurtherTries(), rb.FurtherTries(), run.NoFurtherTry, "the further attempts of refused requests", " differ (%s and %s): waiting for them counts as latency")
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
 	differ("server", Note, a.Target.Server, b.Target.Server, "the servers differ: %s and %s")

@@ -167,6 +167,23 @@ func TestLoadsThatDifferInMoreThanTheRate(t *testing.T) {
 	}
 }
 
+// A budget of further attempts tells runs apart, but not from a run that doesn't tell whether
+// it had one.
+func TestRetryBudgets(t *testing.T) {
+	with := func(budget timeline.Opt[float64]) *Facts {
+		return &Facts{Load: run.Load{Retries: timeline.Some[int64](3), RetryBudget: budget}}
+	}
+	x := timeline.Some[float64]
+	for _, c := range []struct {
+		a, b timeline.Opt[float64]
+		want int
+	}{{x(0.2), x(0.2), 0}, {x(0.2), x(0.1), 1}, {x(0.2), x(0), 1}, {x(0.2), timeline.Opt[float64]{}, 0}, {x(0), timeline.Opt[float64]{}, 0}} {
+		if got := reasons(with(c.a), with(c.b)); len(got) != c.want {
+			t.Errorf("%v and %v: %v", c.a, c.b, got)
+		}
+	}
+}
+
 // What folders of older programs and of other tools don't tell never refuses: it draws a warning
 // where the other side is known to do something, and no word where it does nothing.
 func TestUsersAndRetriesThatAreNotKnown(t *testing.T) {

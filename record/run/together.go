@@ -33,9 +33,10 @@ func together(loads []*Load) Load {
 			sum.Warmup = ""
 		}
 		sum.NoKeepAlive, sum.PerSession = sum.NoKeepAlive || l.NoKeepAlive, sum.PerSession || l.PerSession
-		if l.Retries != sum.Retries || l.RetryBudget != sum.RetryBudget {
-			sum.Retries, sum.RetryBudget = timeline.Opt[int64]{}, timeline.Opt[float64]{}
+		if l.Retries != sum.Retries || l.RetryBudget != sum.RetryBudget && l.RetryBudget.OK() && sum.RetryBudget.OK() {
+			sum.Retries = timeline.Opt[int64]{}
 		}
+		sum.RetryBudget = both(sum.RetryBudget, l.RetryBudget)
 	}
 	if one {
 		return sum

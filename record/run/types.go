@@ -174,7 +174,8 @@ type Load struct {
 	PaceS timeline.Opt[float64] `json:"pace_s"`
 	// Retries is how often a refused request was sent again at most; null where it is not known.
 	Retries timeline.Opt[int64] `json:"retries"`
-	// RetryBudget is the share of the requests that all of these were at most; null without one.
+	// RetryBudget is the share of the requests that all of these were at most; 0: there was no such
+	// bound; null where it is not known, as of runs from before it was kept.
 	RetryBudget timeline.Opt[float64] `json:"retry_budget"`
 	// Together are the loads of the runs that were merged, in words, where they don't add
 	// up to one load.
