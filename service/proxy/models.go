@@ -115,6 +115,19 @@ func (w *word) model() bool {
 	return w.n > 0 && strings.IndexByte("lsdetk", w.text[w.n-1]) >= 0 && slices.ContainsFunc(modelEnds, func(end []byte) bool { return bytes.HasSuffix(w.bytes(), end) })
 }
 
+// adapter reports whether a member of this name says which weights are to answer, be the
+// model's name the same: SGLang's lora_path, the adapter_id of TGI and LoRAX, llama.cpp's
+// lora, OpenRouter's preset.
+func (w *word) adapter() bool {
+	name := w.bytes()
+	return bytes.HasPrefix(name, []byte("lora")) || bytes.HasPrefix(name, []byte("adapter")) || string(name) == "preset"
+}
+
+// id reports whether numbers of this name stand for something.
+func (w *word) id() bool {
+	return bytes.HasSuffix(w.bytes(), []byte("id")) || bytes.HasSuffix(w.bytes(), []byte("ids"))
+}
+
 func (w *word) fallback() bool { return bytes.Contains(w.bytes(), []byte("fallback")) }
 
 // said are members in which nobody names a model that is to answer, as wordOf writes them:
@@ -138,6 +151,8 @@ const (
 	ofModels           // each is one
 	inFallbacks        // in a list of fallbacks: those in lists of its objects are, LiteLLM's {"cheap": ["dear"]}
 	ofFallbacks        // of fallbacks: those of its object are, too
+	ofAdapters         // each is one, in objects too
+	ofNumbers          // as of adapters, and so are numbers
 )
 
 // mostNested is how deep lists and objects may lie in each other where models are looked for.
@@ -158,6 +173,10 @@ func eachModel(data []byte, v span, as naming, nested int, take func(name string
 				take(name)
 			}
 		}
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if as == ofNumbers {
+			take(string(data[v.from:v.to]))
+		}
 	case '[':
 		if as == ofFallbacks {
 			as = inFallbacks
@@ -167,8 +186,12 @@ func eachModel(data []byte, v span, as naming, nested int, take func(name string
 		_, err := eachMember(data[:v.to], v.from, func(key []byte, v span) {
 			name, is := wordOf(key), ofNone
 			switch {
-			case said[string(name.bytes())]:
+			case said[string(name.bytes())] && !(nested == 0 && string(name.bytes()) == "parameters"): // TGI's own options, and no tool's
 				return
+			case name.id() && (as >= ofAdapters || name.adapter()):
+				is = ofNumbers
+			case as >= ofAdapters, name.adapter():
+				is = ofAdapters
 			case name.fallback():
 				is = ofFallbacks
 			case name.model(), as == ofFallbacks, as == inFallbacks && data[v.from] == '[':
