@@ -194,6 +194,8 @@ func TestUnreachable(t *testing.T) {
 		class timeline.Outcome
 	}{
 		"refused": {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, timeline.ConnectRefused},
+		"files":   {&net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}, timeline.ClientResource},
+		"ports":   {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}, timeline.ClientResource},
 		"dns":     {&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}, timeline.DNS},
 	} {
 		f := &fake{chat: echo}
@@ -201,12 +203,13 @@ func TestUnreachable(t *testing.T) {
 		dial := func(context.Context, string, string) (net.Conn, error) { dials++; return nil, c.err }
 		res := virtual(t, f, Plan{Client: client.Config{Dial: dial}}, nil)
 		var target *TargetError
-		if !asError(res.err, &target) || target.Class != c.class || res.run != nil || res.wall != 0 {
+		if !asError(res.err, &target) || target.Class != c.class || target.Own != (c.class == timeline.ClientResource) || res.run != nil || res.wall != 0 {
 			t.Errorf("%s: %v after %v", name, res.err, res.wall)
 		}
 		before := dials
 		res = virtual(t, f, Plan{Client: client.Config{Dial: dial}, Conditions: Conditions{WaitReady: 2 * time.Second}}, nil)
-		if !asError(res.err, &target) || target.Class != c.class || dials-before < 5 {
+		waits := c.class != timeline.ClientResource // what this machine lacks is not waited for
+		if !asError(res.err, &target) || target.Class != c.class || (dials-before >= 5) != waits {
 			t.Errorf("%s: %v after %d dials", name, res.err, dials-before)
 		}
 	}

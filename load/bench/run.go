@@ -122,7 +122,7 @@ func unanswered(ctx context.Context, path string, err error) error {
 	e := &TargetError{What: err.Error()}
 	var known *client.Error
 	if errors.As(err, &known) {
-		e.Class = known.Class
+		e.Class, e.Own = known.Class, known.Class == timeline.ClientResource
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -104,7 +104,7 @@ var Providers = []*Provider{
 	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"}, TellsUsage: true,
 		Reads: "`reasoning_tokens` beside its answer count; whole messages beside the deltas"},
 	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Messages: "/api/anthropic", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
-		Reads: "`reasoning_content`; cached tokens", Note: "Anthropic's API: `/api/anthropic`, or `--api anthropic`"},
+		Reads: "`reasoning_content`; cached tokens", Note: "Anthropic's API: `/api/anthropic`, or the host alone with `--api anthropic`"},
 	{Name: "Zhipu, China", Hosts: []string{"open.bigmodel.cn"}, URL: "https://open.bigmodel.cn/api/paas/v4", Bare: "/api/paas/v4", Messages: "/api/anthropic", Keys: []string{"ZHIPUAI_API_KEY"},
 		Reads: "as Z.ai"},
 	{Name: "Volcengine Ark", Hosts: []string{"ark.*.volces.com"}, URL: "https://ark.cn-beijing.volces.com/api/v3", Bare: "/api/v3", Keys: []string{"ARK_API_KEY"},
