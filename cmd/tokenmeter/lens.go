@@ -18,7 +18,7 @@ func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
 	if sum.Told != nil {
 		return &usageError{errors.New("a lens needs requests, and this run has another tool's figures of the whole alone: leave out --lens")}
 	}
-	facts := lens.Facts{Summary: &sum.Summary, Limits: lensLimits(sum.Objectives)}
+	facts := lens.Facts{Summary: &sum.Summary, Imported: sum.Tags["imported"] != "", Limits: lensLimits(sum.Objectives)}
 	if sum.Load.Kind == "closed" {
 		facts.Concurrency = sum.Load.Concurrency
 	}

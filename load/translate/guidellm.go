@@ -338,7 +338,7 @@ func guideEnd(c *call) {
 		c.on("find")
 		c.set("variable", "concurrency")
 		share, _ := strconv.ParseFloat(cmp.Or(p["target_attainment"], "0.95"), 64)
-		c.args = append(c.args, "--objective", fmt.Sprintf("goodput >= %g%%", 100*share))
+		c.args = append(c.args, "--objective", fmt.Sprintf("goodput >= %.6g%%", 100*share))
 		c.note("profile goodput: the largest number of streams at which %g of the requests are good, which are those within --metrics slo", share)
 	case "sweep", "knee":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")

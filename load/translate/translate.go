@@ -343,10 +343,11 @@ func (c *call) seconds(flag, value string) {
 	c.set(flag, plain(value)+"s")
 }
 
-// plain is a number without zeros at its end; what is no number stays as it is.
+// plain is a number without zeros at its end, and without an exponent, which bench takes
+// of no time; what is no number stays as it is.
 func plain(value string) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil {
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return value
 }

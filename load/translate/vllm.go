@@ -327,7 +327,8 @@ func (c *call) rampUp() {
 	var stages []string
 	for i := range rampPieces {
 		begins, ends := at(float64(i)/rampPieces), at(float64(i+1)/rampPieces)
-		stages = append(stages, fmt.Sprintf("%.4gs@%.4g..%.4g", n/rampPieces*2/(begins+ends), begins, ends))
+		short := func(x float64) string { return plain(fmt.Sprintf("%.4g", x)) }
+		stages = append(stages, short(n/rampPieces*2/(begins+ends))+"s@"+short(begins)+".."+short(ends))
 	}
 	c.set("stages", strings.Join(stages, ","))
 	c.bursts()
@@ -363,8 +364,6 @@ func (c *call) dataset(name string) {
 		switch name {
 		case "hf":
 			c.unset("workload") // no file: the name of a set that the tool fetches
-		case "random-mm", "random-rerank":
-			c.made()
 		}
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", name, "made texts")
 	}

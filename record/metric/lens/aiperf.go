@@ -17,7 +17,9 @@ var aiperf = lens{
 		End:        "last content chunk",
 		Failures:   "left out of every figure but the error rate, and so are requests that were cancelled on purpose; an error inside a stream counts as success; a missing metric makes a request bad",
 	},
-	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits, answers: answers{prompts: aiperfPrompts}} },
+	open: func(f Facts) reader {
+		return &aiperfReader{limits: f.Limits, imported: f.Imported, answers: ownPrompts(f, aiperfPrompts)}
+	},
 	hungUp: true,
 }
 
@@ -37,7 +39,7 @@ var aiperfNative = lens{
 		Failures:   "as of aiperf",
 	},
 	open: func(f Facts) reader {
-		return &aiperfReader{limits: f.Limits, native: true, answers: answers{prompts: aiperfPrompts}}
+		return &aiperfReader{limits: f.Limits, imported: f.Imported, native: true, answers: ownPrompts(f, aiperfPrompts)}
 	},
 	hungUp: true,
 }
@@ -47,8 +49,8 @@ var aiperfNative = lens{
 const aiperfPrompts = "as with --use-server-token-count; without it AIPerf tokenises their text, without the chat template, so that its ISL is mostly smaller"
 
 type aiperfReader struct {
-	limits Limits
-	native bool
+	limits           Limits
+	native, imported bool
 
 	ttft, ttst, ttfo, latency, itl   stat.Sample
 	user, e2eTPS, prefill, effective stat.Sample
@@ -166,9 +168,12 @@ func (r *aiperfReader) report(t *table) {
 	}
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
 	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
-	effectiveWhy := "from when the request was due, of an imported one from its send, failures too; an answer of HTTP 4xx or 5xx ends when it began"
+	effectiveWhy := "from when the request was due, failures too; an answer of HTTP 4xx or 5xx ends when it began"
 	if r.native {
 		effectiveWhy = "from when the request was due to the end of the body, failures too"
+	}
+	if r.imported {
+		r.effective, effectiveWhy = stat.Sample{}, "needs when the request was handed out, where the imported records have its send"
 	}
 	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", effectiveWhy)
 	prefill, why := r.perPrompt(&r.prefill, overTTFT)

@@ -82,6 +82,9 @@ type Facts struct {
 	GoodPerS     timeline.Opt[float64]
 	// Limits of goodput; without any, tools print none.
 	Limits Limits
+	// Imported says that another tool wrote the records: whose count a prompt's is, and when
+	// a request was due, it may not tell.
+	Imported bool
 	// Concurrency is the planned number of streams; empty in an open loop.
 	Concurrency timeline.Opt[int64]
 }

@@ -427,6 +427,26 @@ func TestPromptsByTheToolsOwnCount(t *testing.T) {
 	}
 }
 
+// Of an imported run it isn't known whose count of prompts there is, nor when a request was
+// handed out.
+func TestImportedIsNotBlamedOnTheServer(t *testing.T) {
+	for _, imported := range []bool{false, true} {
+		tab := through(t, "aiperf", Facts{Imported: imported}, newReply().events(timeline.Text, 5, 100, 10).usage(30, 5))
+		for _, r := range tab.Rows {
+			switch r.Name {
+			case "total_token_throughput":
+				if strings.Contains(r.Why, "counted by the server") == imported || !r.Value.OK() {
+					t.Errorf("imported %v: %v, %s", imported, r.Value, r.Why)
+				}
+			case "effective_latency avg":
+				if r.Value.OK() == imported {
+					t.Errorf("imported %v: effective latency %v", imported, r.Value)
+				}
+			}
+		}
+	}
+}
+
 func TestGuideLLMPercentilesByWeight(t *testing.T) {
 	short := newReply().events(timeline.Text, 2, 100, 100).usage(1, 2)
 	long := newReply().events(timeline.Text, 101, 100, 10).usage(1, 101)

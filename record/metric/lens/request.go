@@ -150,6 +150,15 @@ type answers struct {
 	prompts string
 }
 
+// ownPrompts is of a tool that counts prompts itself; of an imported run nobody knows whose
+// count there is.
+func ownPrompts(f Facts, how string) answers {
+	if f.Imported {
+		how = ""
+	}
+	return answers{prompts: how}
+}
+
 // tokenized adds an answer of a tool that tokenises every one again, and returns its
 // tokens; known is false where nobody counted them.
 func (a *answers) tokenized(tl *timeline.Timeline) (n int64, known bool) {

@@ -19,9 +19,9 @@ var sglang = lens{
 		End:        "last line of the stream, [DONE] included",
 		Failures:   "left out, and their number is not printed",
 	},
-	open: func(Facts) reader {
+	open: func(f Facts) reader {
 		// calculate_metrics in sglang/benchmark/serving.py, 0.5.23: input_requests[i].prompt_len
-		return &sglangReader{answers: answers{prompts: "by SGLang's own count of the texts that it sends, without a chat template"}}
+		return &sglangReader{answers: ownPrompts(f, "by SGLang's own count of the texts that it sends, without a chat template")}
 	},
 }
 
