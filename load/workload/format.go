@@ -221,7 +221,7 @@ func readText(r *reading, row records.Row, e *entry) (err error) {
 		if text != "" {
 			e.messages = user(text)
 		}
-	} else if e.turns, err = userTurns(row); err != nil {
+	} else if e.turns, err = userTurns(row); err != nil && !e.input.OK() { // else a prompt is made
 		return err
 	}
 	said := &e.messages

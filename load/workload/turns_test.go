@@ -103,6 +103,10 @@ func TestTurnsThatAreNoTexts(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+	l, err := loadText(t, "lengths.jsonl", `{"turns":[{"text":"a"}],"input_length":5}`+"\n")
+	if err != nil || l.Item(0).InputTokens.Or(0) != 5 {
+		t.Errorf("lengths beside turns: %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "q.jsonl")
 	for _, text := range []string{mtBench, `{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]}` + "\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
