@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -68,14 +67,22 @@ func usd(x float64) string {
 	return fmt.Sprintf("$%.3g", x)
 }
 
-// held is how many requests those of a workload are of which so many were asked for:
-// items that have begun are sent to their end.
-func held(requests int64, d *workload.Description) int64 {
-	if requests <= 0 || d.Items == 0 || d.Requests <= d.Items {
-		return requests
+// sentOf is how many requests a workload sends where so many are asked for, or items come at a
+// rate for a time, or it has so many items (0: no such bound); whichever is least. Items that
+// have begun are sent to their end, and a rate is of items. 0: nobody knows.
+func sentOf(d *workload.Description, requests int64, rate float64, duration time.Duration, items int64) (n int64) {
+	if d.Requests == 0 {
+		return 0
 	}
-	each := float64(d.Requests) / float64(d.Items)
-	return int64(math.Ceil(float64(requests)/each) * each)
+	least := func(items int64) {
+		if m := items * d.Requests / d.Items; m > 0 && (n == 0 || m < n) {
+			n = m
+		}
+	}
+	least((requests*d.Items + d.Requests - 1) / d.Requests)
+	least(int64(rate * duration.Seconds()))
+	least(items)
+	return n
 }
 
 // before tells what a run will cost, before anything is sent.
@@ -109,11 +116,6 @@ func (c *benchCmd) before(a *app, p *bench.Plan) {
 	if err != nil {
 		return
 	}
-	requests, duration := held(int64(p.Requests), &d), p.Duration
-	if all := played * d.Requests / max(d.Items, 1); p.Trace != nil && (requests == 0 || requests > all) {
-		requests = all
-	} else if requests == 0 && p.Rate > 0 {
-		requests = int64(p.Rate * duration.Seconds())
-	}
-	a.note("expected cost: %s", costWords(expected(p.Pricing, p.Model, &d, requests, duration), &d))
+	requests := sentOf(&d, int64(p.Requests), p.Rate, p.Duration, played)
+	a.note("expected cost: %s", costWords(expected(p.Pricing, p.Model, &d, requests, p.Duration), &d))
 }

@@ -291,20 +291,11 @@ type workloadValidateCmd struct {
 // planned is how many requests a workload sends where its file bounds them: it says so, or
 // its trace plays so many items; 0: not known.
 func planned(l *workload.Loaded, d *workload.Description, items int64) int64 {
-	each := float64(d.Requests) / float64(max(d.Items, 1))
-	w, played := &l.Spec.When, int64(float64(items)*each)
-	asked := held(int64(w.Requests), d)
-	switch {
-	case byItsTimes(l) && asked > 0:
-		return min(asked, played)
-	case byItsTimes(l):
-		return played
-	case asked > 0:
-		return asked
-	case w.Rate > 0 && w.Duration > 0:
-		return int64(w.Rate * w.Duration.Seconds() * each)
+	w := &l.Spec.When
+	if byItsTimes(l) {
+		return sentOf(d, int64(w.Requests), 0, 0, items)
 	}
-	return 0
+	return sentOf(d, int64(w.Requests), w.Rate, w.Duration, 0)
 }
 
 // Run validates.
