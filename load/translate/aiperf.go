@@ -397,6 +397,7 @@ func (c *call) aiperfPart() (out string) {
 		out = ", block: " + n
 	}
 	from, to := c.numbers("fixed-schedule-start-offset", "fixed-schedule-end-offset")
+	c.used("fixed-schedule-start-offset", "fixed-schedule-end-offset")
 	var window []string
 	if from > 0 {
 		window = append(window, fmt.Sprintf("from: %gs", from/1000))

@@ -83,6 +83,9 @@ func pairs(v string) map[string]string {
 				out[name] = string(text)
 				continue
 			}
+			if n, ok := x.(float64); ok {
+				x = strconv.FormatFloat(n, 'f', -1, 64)
+			}
 			out[name] = strings.Join(strings.Fields(strings.Trim(fmt.Sprint(x), "[]")), ",")
 		}
 		return out

@@ -5,7 +5,7 @@
 DIR holds an unpacked wheel each (unzip -d DIR/NAME NAME-VERSION.whl): vllm, sglang, aiperf,
 genai_perf, genai_bench, guidellm, inference_perf; guidellm05 is guidellm 0.5.0. Nothing of them is run: their parsers are
 read as syntax, so that no dependency is needed. A line is a flag: its names, how many words
-it takes (- is a switch, ~NAME one that NAME turns off), its default, and its choices, with
+it takes (- is a switch, * takes several), its default, and its choices, with
 tabs between; what is computed has no default.
 """
 
