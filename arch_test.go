@@ -69,7 +69,7 @@ var rooms = map[string][]string{
 	"wire/sigv4":    {},
 	"wire/api":      {"wire/audio", "wire/jsonscan", "wire/picture", "wire/framing", "record/timeline"},
 	"wire/capture":  {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/pattern", "base/printable", "base/secret"},
-	"wire/client":   {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
+	"wire/client":   {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/printable", "base/secret"},
 
 	"load/machine":   {"record/timeline", "record/validity", "base/clock"},
 	"load/answer":    {"base/pattern", "base/secret"},

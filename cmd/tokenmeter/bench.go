@@ -7,7 +7,6 @@ import (
 	"net"
 	"time"
 
-	"tokenmeter/base/printable"
 	"tokenmeter/base/process"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
@@ -36,7 +35,7 @@ func (c *benchCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write(printable.JSON([]byte(curl))) // what could act on a terminal is in the body
+		_, err = a.stdout.Write([]byte(curl))
 		if plan.Model == "" {
 			a.note("MODEL stands for the model: give --model to fill it in")
 		}

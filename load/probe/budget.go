@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -117,16 +118,34 @@ func OpenLedger(path string, limit Budget) (*Ledger, error) {
 	case err != nil:
 		return nil, err
 	default:
-		if err := json.Unmarshal(data, &l.spent); err != nil {
+		if l.spent, err = readSpent(data); err != nil {
 			return nil, fmt.Errorf("%s does not say what was spent: %w; mend it, or remove it after today (UTC)", path, err)
 		}
-		intact := run.Intact(data)
-		l.spent.Checksum = ""
-		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || !intact || l.spent.USD < 0 || l.spent.Tokens < 0 || l.spent.Tokens > mostSpent {
+		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || !run.Intact(data) || l.spent.USD < 0 || l.spent.Tokens < 0 || l.spent.Tokens > mostSpent {
 			return nil, fmt.Errorf("%s does not say what was spent: it holds %.100q; mend it and leave its checksum out, or remove it after today (UTC)", path, data)
 		}
 	}
 	return l, nil
+}
+
+// readSpent reads a ledger's file. What it lacks, or has under another name, is damage, as
+// files from before the checksum had the same members: a budget must not begin anew by it.
+func readSpent(data []byte) (Spent, error) {
+	var file struct {
+		Day      string   `json:"day"`
+		USD      *float64 `json:"usd"`
+		Tokens   *int64   `json:"tokens"`
+		Checksum string   `json:"checksum"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return Spent{}, err
+	}
+	if file.USD == nil || file.Tokens == nil {
+		return Spent{}, errors.New("it has no usd or no tokens")
+	}
+	return Spent{Day: file.Day, USD: *file.USD, Tokens: *file.Tokens}, nil
 }
 
 // Spent is what the day of a moment has cost so far.

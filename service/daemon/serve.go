@@ -120,7 +120,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return err
 	}
 	bodies := cmp.Or(int64(plan.Config.Bodies), defaultBodies())
-	d.bodies, d.replies, d.clients = proxy.NewBudget(bodies), api.NewRoom(bodies/2, proxy.ReplyInHand), proxy.NewBudget(forClients())
+	d.bodies, d.replies, d.clients = proxy.NewBudget(bodies), api.NewRoom(max(bodies, defaultBodies())/2, proxy.ReplyInHand), proxy.NewBudget(forClients())
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {

@@ -30,7 +30,7 @@ func fields(h http.Header) (n int) {
 const ofRequest = 28 << 10
 
 // ReplyInHand is what a request takes besides for its reply, without asking: the arrivals
-// of 256 tokens. Each further one counts in Config.Replies.
+// of 256 tokens. No budget counts it; each further arrival counts in Config.Replies.
 const ReplyInHand = 4 << 10
 
 // headSize is how many bytes the head of a request has, nearly.

@@ -20,8 +20,13 @@ func abridges(model string) bool {
 		return false
 	}
 	behind := model[at:]
-	version := strings.IndexAny(behind, digits)
-	return version < 0 || behind[version] >= '4'
+	first := strings.IndexAny(behind, digits)
+	if first < 0 {
+		return true
+	}
+	version := behind[first:]
+	early := '1' <= version[0] && version[0] <= '3'
+	return !early || len(version) > 1 && isDigit(version[1]) // a 10, or a date
 }
 
 const digits = "0123456789"
@@ -59,5 +64,7 @@ func makeIn(model, name string) int {
 	}
 	return -1
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

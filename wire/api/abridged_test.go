@@ -102,7 +102,7 @@ func TestMakesOfModels(t *testing.T) {
 		"databricks-claude-sonnet-4-5": "claude", "system.ai.claude-sonnet-4-5": "claude", "anthropic--claude-4-sonnet": "claude",
 		"bedrock-claude-sonnet-4-5": "claude", "eu-claude-sonnet-4-5": "claude", "us-claude-4-6-opus": "claude", "Claude-Sonnet-4.5": "claude",
 		"claude_sonnet_4": "claude", "projects/p1/locations/us-east5/publishers/anthropic/models/claude-opus-4@20250514": "claude",
-		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude",
+		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude", "claude-10-opus": "claude", "claude-sonnet-20260514": "claude", "claude-2.1": "",
 		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "claude", "claude-opus": "claude",
 		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claude",
 		"claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",

@@ -72,7 +72,7 @@ type bedrockDecoder struct {
 // perhapsAbridges is [abridges] by the name that the request has, as replies have none. It
 // may be unknown, or an inference profile's.
 func perhapsAbridges(model string) bool {
-	if strings.Contains(model, "claude-") {
+	if makeIn(model, "claude") >= 0 {
 		return abridges(model)
 	}
 	return model == "" || strings.HasPrefix(model, "arn:")

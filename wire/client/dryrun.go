@@ -2,12 +2,14 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/base/secret"
 	"tokenmeter/wire/api"
 )
@@ -23,7 +25,7 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	var b strings.Builder
 	if c.target.ws {
 		m.method = http.MethodGet
-		b.WriteString("printf '%s\\n' " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
+		b.WriteString("printf '%s\\n' " + shellQuote(c.redact.String(bodyText(&call))) + " | websocat -n")
 	} else {
 		b.WriteString("curl -sS -N")
 	}
@@ -58,12 +60,15 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	return b.String(), nil
 }
 
+// bodyText is the body in JSON that says the same and can be shown on a terminal.
+func bodyText(call *api.Call) string { return string(printable.JSON(call.Body)) }
+
 // bodyArguments are the options that make curl send a body: as it is, or a form part
 // by part. A file is named, and lies where its user has it.
 func bodyArguments(call *api.Call) (arguments [][2]string) {
 	kind, params, err := mime.ParseMediaType(call.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		return [][2]string{{"--data-raw", string(call.Body)}}
+		return [][2]string{{"--data-raw", bodyText(call)}}
 	}
 	form := multipart.NewReader(bytes.NewReader(call.Body), params["boundary"])
 	for {
@@ -88,6 +93,22 @@ func (c *Client) curlURL(path string) string {
 	return c.target.url(c.target.path(path))
 }
 
+// shellQuote writes s as one word of bash and zsh. What would act on a terminal that shows
+// it is written by its bytes.
 func shellQuote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	if printable.Lines(s) == s {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteString(`\` + string(rune(c)))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'"
 }

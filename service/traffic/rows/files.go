@@ -241,6 +241,12 @@ func (a *Archive) expire(now time.Time) error {
 		}
 		_ = os.Remove(filepath.Join(a.o.Folder, e.Name())) // stays if others keep something there
 	}
+	aside, _ := filepath.Glob(filepath.Join(a.o.Folder, journalPrefix+"*"+damagedSuffix))
+	for _, f := range aside {
+		if info, err := os.Stat(f); err == nil && day(info.ModTime()) < oldest {
+			errs = append(errs, os.Remove(f))
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -318,12 +318,23 @@ func TestOldFilesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, age := range map[string]int{".live-old.journal.damaged": 11, ".live-new.journal.damaged": 3} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := begin.AddDate(0, 0, -age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
 	a := &Archive{o: Options{Folder: folder, Days: 9}}
 	if err := a.expire(begin); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"date=2026-03-01/live-a.parquet": false, "date=2026-03-01/other.parquet": true, "date=2026-03-02": false,
-		"date=2026-03-20/live-c.parquet": true, "date=2026-03-03/live-d.parquet": true, "date=x/live-e.parquet": true} {
+		"date=2026-03-20/live-c.parquet": true, "date=2026-03-03/live-d.parquet": true, "date=x/live-e.parquet": true,
+		".live-old.journal.damaged": false, ".live-new.journal.damaged": true} {
 		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
