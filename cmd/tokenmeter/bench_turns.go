@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"tokenmeter/base/process"
@@ -86,6 +86,7 @@ type turns struct {
 	dir     string
 	sides   []turnSide
 	stops   []func()
+	clear   func() error // removes what the folder held, when first called
 }
 
 // turnSide is one server. Its flags are those of the command but for the URL.
@@ -162,23 +163,20 @@ func sideName(letter, url string, of int) string {
 	return letter + " " + host
 }
 
-// folder makes the folder that holds the runs.
-func (t *turns) folder() error {
+// folder takes the folder that holds the runs. What it held before is replaced when the
+// first server was found ready.
+func (t *turns) folder() (err error) {
 	if t.dir = t.c.Out; t.dir == "" {
-		var err error
-		t.dir, err = run.MakeFolder("", time.Now(), "turns")
+		if t.dir, err = run.MakeFolder("", time.Now(), "turns"); err != nil {
+			return err
+		}
+	}
+	held, err := run.Hold(t.dir, run.TurnRuns, t.c.Force)
+	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(t.dir)
-	switch {
-	case err == nil && len(entries) > 0 && !t.c.Force:
-		return &run.ExistsError{Path: t.dir}
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return &run.WriteError{Path: t.dir, Err: err}
-	}
-	if err := os.MkdirAll(t.dir, 0o755); err != nil {
-		return &run.WriteError{Path: t.dir, Err: err}
-	}
+	t.clear = sync.OnceValue(held.Clear)
+	t.stops = append(t.stops, func() { held.Close() })
 	return nil
 }
 
@@ -197,6 +195,7 @@ func (t *turns) plan(s *turnSide, round int) (bench.Plan, error) {
 			return p, &usageError{err}
 		}
 	}
+	p.Ready, p.Force = t.clear, false
 	p.Name, p.Out = s.name, filepath.Join(t.dir, fmt.Sprintf("%s-%02d", s.letter, round+1))
 	if p.Tags == nil {
 		p.Tags = map[string]string{}

@@ -47,9 +47,11 @@ func (c *sweepCmd) Run(a *app) error {
 	c.detect(&job.plan)
 	c.reached(job.cells, job.plan)
 	s := c.begun(job)
-	if err := sweep.Create(c.Out, "", s, c.Force); err != nil {
+	held, err := sweep.Create(c.Out, "", s, c.Force)
+	if err != nil {
 		return err
 	}
+	defer held.Close()
 	job.plan.Force, job.plan.Name = false, ""
 	view := a.progress(c.Quiet, c.NoColor, c.Demo, job.plan)
 	ctx, end := interruptible(func() {

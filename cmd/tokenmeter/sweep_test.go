@@ -62,9 +62,11 @@ func reopened(t *testing.T, s *result.Sweep) *result.Sweep {
 func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (saved *result.Sweep, err error) {
 	simulated(t, func(t *testing.T, plan bench.Plan) {
 		s := &result.Sweep{Variable: sweep.Rate}
-		if err := sweep.Create(t.TempDir(), "", s, false); err != nil {
+		held, err := sweep.Create(t.TempDir(), "", s, false)
+		if err != nil {
 			t.Fatal(err)
 		}
+		defer held.Close()
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		view := onSay{heard: func() { heard(reopened(t, s), func() { cancel(client.ErrUser) }) }}
@@ -90,9 +92,11 @@ func TestMethodThatSearches(t *testing.T) {
 					search: sweep.Search{From: 4, Most: 8, MaxTime: time.Hour, Confidence: 0.95, Width: 0.4}}
 				c := &sweepCmd{}
 				s := c.begun(j)
-				if err := sweep.Create(t.TempDir(), "", s, false); err != nil {
+				held, err := sweep.Create(t.TempDir(), "", s, false)
+				if err != nil {
 					t.Fatal(err)
 				}
+				defer held.Close()
 				if err := c.follow(context.Background(), onSay{heard: func() {}}, j, s); err != nil {
 					t.Fatal(err)
 				}

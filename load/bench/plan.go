@@ -130,6 +130,9 @@ type Output struct {
 	Out     string // run folder; empty: under ./runs by time and name
 	Force   bool
 	Capture bool
+	// Ready is called when the server was found ready, before the folder is made; its
+	// error ends the run. nil: nothing is to be done.
+	Ready func() error
 	// Each sees every measured request when it has ended, one at a time. It ends
 	// the run by returning false; what is in flight is cut off then.
 	Each func(Ended) bool

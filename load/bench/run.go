@@ -136,6 +136,11 @@ func unanswered(ctx context.Context, path string, err error) error {
 
 // record makes the folder, warms up, measures and finishes.
 func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
+	if ahead := r.plan.Ready; ahead != nil {
+		if err := ahead(); err != nil {
+			return nil, err
+		}
+	}
 	var w *run.Writer
 	w, err := run.Create(r.plan.Out, r.manifest(ready), run.Options{Force: r.plan.Force})
 	if err != nil {

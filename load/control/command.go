@@ -16,11 +16,12 @@ import (
 
 	"tokenmeter/base/child"
 	"tokenmeter/base/printable"
+	"tokenmeter/record/run"
 )
 
 const (
 	// Log is the file in the run's folder that holds what the commands printed.
-	Log = "control.log"
+	Log = run.ControlLog
 	// mostPrinted is how much of a command's output is kept.
 	mostPrinted = 1 << 20
 )

@@ -67,22 +67,23 @@ var ErrBusy = errors.New("another process asks already, and keeps its budget in"
 
 // OpenFolder makes the folder of probes, takes it for this process until the ledger
 // is closed, and reads what was spent there. A budget without tokens gets
-// DefaultTokens for each of so many targets. An error is ErrBusy, a *run.WriteError,
-// or says what is wrong with the budget or its file.
+// DefaultTokens for each of so many targets. An error is ErrBusy, a *run.WriteError, a
+// *run.ExistsError, or says what is wrong with the budget or its file.
 func OpenFolder(dir string, budget Budget, targets int) (*Ledger, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &run.WriteError{Path: dir, Err: err, Named: true}
-	}
-	lock, busy, err := run.LockFolder(dir)
-	if err != nil {
-		return nil, &run.WriteError{Path: dir, Err: err, Named: true}
-	}
-	if busy {
-		_ = lock.Close()
+	lock, err := run.Hold(dir, run.ProbeFiles, true)
+	var taken *run.ExistsError
+	var unwritten *run.WriteError
+	switch {
+	case errors.As(err, &unwritten):
+		unwritten.Named = true
+		return nil, err
+	case errors.As(err, &taken) && taken.Busy:
 		return nil, fmt.Errorf("%w %s", ErrBusy, dir)
+	case err != nil:
+		return nil, err
 	}
 	budget.Tokens = cmp.Or(budget.Tokens, int64(DefaultTokens*targets))
-	l, err := OpenLedger(filepath.Join(dir, "spent.json"), budget)
+	l, err := OpenLedger(filepath.Join(dir, run.SpentFile), budget)
 	if err != nil {
 		_ = lock.Close()
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"tokenmeter/base/limitio"
@@ -23,118 +22,55 @@ import (
 
 // Create makes the folder of a sweep and writes the first sweep.json. With an
 // empty dir the folder is made under root from the start time and the name. No
-// two sweeps ever share a folder; an existing sweep is replaced only with force.
-func Create(dir, root string, s *result.Sweep, force bool) error {
+// two sweeps ever share a folder, which is to be closed after the last point; an existing
+// sweep is replaced only with force, and what is no part of it stays.
+func Create(dir, root string, s *result.Sweep, force bool) (held *run.Held, err error) {
 	s.Schema, s.Partial = result.Schema, true
 	if s.Started.IsZero() {
 		s.Started = time.Now().UTC().Round(0)
 	}
-	var err error
 	if dir == "" {
 		if dir, err = run.MakeFolder(root, s.Started, cmp.Or(s.Name, "sweep-"+s.Variable)); err != nil {
-			return err
+			return nil, err
 		}
-	} else if err := os.MkdirAll(dir, 0o755); err != nil {
-		return &run.WriteError{Path: dir, Err: err}
 	}
 	s.Dir = dir
-	if err := free(dir, force); err != nil {
-		return err
+	if held, err = run.Hold(dir, run.SweepRuns, force); err != nil {
+		return nil, err
 	}
-	// The exclusive creation is what two sweeps in one folder race for.
-	f, err := os.OpenFile(filepath.Join(dir, result.File), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return &run.ExistsError{Path: dir, Busy: true}
+	if err = held.Clear(); err == nil {
+		err = begin(s)
 	}
 	if err != nil {
-		return &run.WriteError{Path: dir, Err: err}
+		held.Close()
+		return nil, err
+	}
+	return held, nil
+}
+
+// begin writes the first sweep.json, over none that is somebody else's.
+func begin(s *result.Sweep) error {
+	path := filepath.Join(s.Dir, result.File)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &bench.UsageError{Err: fmt.Errorf("%s in %s is not of a sweep: choose another folder", result.File, s.Dir)}
+	}
+	if err != nil {
+		return &run.WriteError{Path: s.Dir, Err: err}
 	}
 	f.Close()
 	return Save(s)
 }
 
-// free returns without an error only for a folder that a sweep may use: an empty one,
-// or with force one that holds no run of its own. With force an earlier sweep is removed
-// first; what is no part of it stays.
-func free(dir string, force bool) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return &run.WriteError{Path: dir, Err: err}
-	}
-	holds := swept(dir)
-	switch {
-	case len(entries) == 0:
-		return nil
-	case !force:
-		return &run.ExistsError{Path: dir, Run: holds || isRun(dir)}
-	case isRun(dir):
-		return &bench.UsageError{Err: fmt.Errorf("%s holds a run and no sweep: choose another folder", dir)}
-	case !holds && exists(filepath.Join(dir, result.File)):
-		return &bench.UsageError{Err: fmt.Errorf("%s in %s is not of a sweep: choose another folder", result.File, dir)}
-	case !holds:
-		return nil
-	}
-	if err := clear(dir, entries); err != nil {
-		return &run.WriteError{Path: dir, Err: err}
-	}
-	return nil
-}
-
-// swept reports whether a folder holds a sweep. An empty sweep.json is one that was
-// killed before it began.
-func swept(dir string) bool {
-	if _, _, err := read(filepath.Join(dir, result.File)); err == nil {
-		return true
-	}
-	info, err := os.Lstat(filepath.Join(dir, result.File))
-	return err == nil && info.Mode().IsRegular() && info.Size() == 0
-}
-
-// isRun reports whether a folder is that of a run, whatever is left of it.
-func isRun(dir string) bool {
-	return slices.ContainsFunc(run.Files(), func(name string) bool { return exists(filepath.Join(dir, name)) })
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// clear removes what a sweep writes, and nothing else. sweep.json goes last: a clearing
-// that is broken off can be made again.
-func clear(dir string, entries []fs.DirEntry) error {
-	for _, e := range entries {
-		if !partOf(dir, e) {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return err
-		}
-	}
-	return os.Remove(filepath.Join(dir, result.File))
-}
-
 // numbered is how the folders of a sweep's runs are called.
 var numbered = pattern.Lazy(`^\d{3,}-`)
 
-// partOf reports whether an entry is a part of a sweep's folder, finished or not, beside
-// sweep.json.
-func partOf(dir string, e fs.DirEntry) bool {
-	name := e.Name()
-	if !e.IsDir() {
-		return name == result.Page || name == temporary || strings.HasPrefix(name, "."+result.Page+".tmp-")
-	}
-	path := filepath.Join(dir, name)
-	switch {
-	case strings.HasPrefix(name, lookPrefix):
-		return true
-	case !numbered().MatchString(name):
-		return false
-	case isRun(path):
-		return true
-	}
-	inside, err := os.ReadDir(path)
-	return err == nil && len(inside) == 0 // killed before it began
+// isRun reports whether a folder is that of a run, whatever is left of it.
+func isRun(dir string) bool {
+	return slices.ContainsFunc(run.Files(), func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // temporary is sweep.json while it is written.

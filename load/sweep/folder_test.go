@@ -32,6 +32,37 @@ func filled(t *testing.T, names ...string) string {
 	return dir
 }
 
+// create makes a sweep's folder and lets others have it.
+func create(dir, root string, s *result.Sweep, force bool) error {
+	held, err := Create(dir, root, s, force)
+	if err == nil {
+		held.Close()
+	}
+	return err
+}
+
+// While a sweep is measured none takes its folder, whatever it is to be replaced by.
+func TestSweepsDontShareAFolder(t *testing.T) {
+	dir := t.TempDir()
+	held, err := Create(dir, "", &result.Sweep{Name: "first"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken *run.ExistsError
+	for _, force := range []bool{false, true} {
+		if err := create(dir, "", &result.Sweep{}, force); !errors.As(err, &taken) || !taken.Busy {
+			t.Errorf("force %v: %v", force, err)
+		}
+	}
+	if _, err := run.Create(dir, run.Run{}, run.Options{Force: true}); !errors.As(err, &taken) || !taken.Busy {
+		t.Errorf("a run: %v", err)
+	}
+	held.Close()
+	if err := create(dir, "", &result.Sweep{Name: "second"}, true); err != nil {
+		t.Error(err)
+	}
+}
+
 // Whatever a sweep leaves behind, finished or killed, the next one may replace. What is
 // none of it stays.
 func TestForceReplacesWhatASweepLeft(t *testing.T) {
@@ -43,10 +74,10 @@ func TestForceReplacesWhatASweepLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken *run.ExistsError
-	if err := Create(dir, "", &result.Sweep{}, false); !errors.As(err, &taken) || !taken.Run {
+	if err := create(dir, "", &result.Sweep{}, false); !errors.As(err, &taken) || taken.Holds != run.SweepRuns {
 		t.Errorf("without force: %v", err)
 	}
-	if err := Create(dir, "", &result.Sweep{Name: "new"}, true); err != nil {
+	if err := create(dir, "", &result.Sweep{Name: "new"}, true); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := Open(dir); err != nil || s.Name != "new" {
@@ -71,23 +102,24 @@ func TestForceWhereNoSweepIs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, result.File), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Create(dir, "", &result.Sweep{}, true); err != nil {
+	if err := create(dir, "", &result.Sweep{}, true); err != nil {
 		t.Errorf("an empty sweep.json: %v", err)
 	}
 	dir = filled(t, "notes.txt")
-	if err := Create(dir, "", &result.Sweep{}, true); err != nil {
+	if err := create(dir, "", &result.Sweep{}, true); err != nil {
 		t.Errorf("a folder of something else: %v", err)
 	}
 	// Somebody else's file of this name is no sweep.
 	dir = filled(t, result.File, "001-rate-4/run.json")
 	var usage *bench.UsageError
-	if err := Create(dir, "", &result.Sweep{}, true); !errors.As(err, &usage) {
+	if err := create(dir, "", &result.Sweep{}, true); !errors.As(err, &usage) {
 		t.Errorf("a foreign sweep.json: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "001-rate-4/run.json")); err != nil {
 		t.Error(err)
 	}
-	if err := Create(filled(t, "run.json"), "", &result.Sweep{}, true); !errors.As(err, &usage) {
+	var taken *run.ExistsError
+	if err := create(filled(t, "run.json"), "", &result.Sweep{}, true); !errors.As(err, &taken) || taken.Holds != run.OneRun {
 		t.Errorf("a run: %v", err)
 	}
 }
@@ -148,7 +180,7 @@ func TestAlteredSweep(t *testing.T) {
 	if err := os.WriteFile(path, []byte(altered), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Create(s.Dir, "", &result.Sweep{}, true); err != nil {
+	if err := create(s.Dir, "", &result.Sweep{}, true); err != nil {
 		t.Error(err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 	restTokens   = "8"
 	restRequests = 5 // tell what it is like before any load
 	lookRequests = 3
-	lookPrefix   = ".settle-" // of the folders of looks, which are removed after them
+	lookPrefix   = run.LookPrefix // of the folders of looks, which are removed after them
 
 	settleTime  = time.Minute
 	shortestLet = time.Second // a wait that makes sense

@@ -27,6 +27,9 @@ const (
 	temporary    = ".tmp-" // in the names of files that are not finished
 )
 
+// ControlLog has what the commands around a run print.
+const ControlLog = "control.log"
+
 // Files are the names of which a run folder has at least one.
 func Files() []string { return []string{manifestFile, journalFile, tableFile} }
 
@@ -66,28 +69,23 @@ func Create(dir string, manifest Run, opts Options) (*Writer, error) {
 	_, missing := os.Stat(dir) // also where dir is empty
 	if dir == "" {
 		dir, err = MakeFolder(opts.Root, manifest.Started, cmp.Or(manifest.Name, manifest.Target.Model))
-	} else if mkdirErr := os.MkdirAll(dir, 0o755); mkdirErr != nil {
-		err = &WriteError{Path: dir, Err: mkdirErr}
 	}
 	if err != nil {
 		return nil, err
 	}
-	lock, busy, err := lockFolder(dir)
+	held, err := Hold(dir, OneRun, opts.Force)
 	if err != nil {
-		return nil, &WriteError{Path: dir, Err: err}
+		return nil, err
 	}
-	if busy {
-		return nil, &ExistsError{Path: dir, Busy: true}
-	}
-	w, err := claim(dir, manifest, opts)
+	w, err := claim(held, manifest, opts)
 	if err != nil {
-		closeLock(lock)
+		held.Close()
 		if missing != nil {
 			os.Remove(dir) // there is nothing in it
 		}
 		return nil, err
 	}
-	w.lock = lock
+	w.lock = held.lock
 	go w.loop()
 	return w, nil
 }
@@ -130,12 +128,13 @@ func MakeFolder(root string, at time.Time, name string) (string, error) {
 	}
 }
 
-// claim takes a locked folder for a new run: empty it of an older one where
-// that is allowed, create the journal exclusively, write the first run.json.
-func claim(dir string, m Run, opts Options) (*Writer, error) {
-	if err := checkFree(dir, opts.Force); err != nil {
+// claim takes a folder for a new run: empty it of an older one, create the journal
+// exclusively, write the first run.json.
+func claim(held *Held, m Run, opts Options) (*Writer, error) {
+	if err := held.Clear(); err != nil {
 		return nil, err
 	}
+	dir := held.dir
 	open := opts.openJournal
 	if open == nil {
 		open = createJournal
@@ -165,28 +164,6 @@ func createJournal(path string) (sink, error) {
 	return f, nil
 }
 
-// checkFree returns without an error only for an empty folder. With force it
-// removes the files of an older run first.
-func checkFree(dir string, force bool) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return &WriteError{Path: dir, Err: err}
-	}
-	if len(entries) == 0 {
-		return nil
-	}
-	if !force {
-		holds := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(Files(), e.Name()) })
-		return &ExistsError{Path: dir, Run: holds}
-	}
-	for _, e := range entries {
-		if err := removePart(dir, e.Name()); err != nil {
-			return &WriteError{Path: dir, Err: err}
-		}
-	}
-	return nil
-}
-
 // removePart removes name when it is a part of a run folder.
 func removePart(dir, name string) error {
 	path := filepath.Join(dir, name)
@@ -194,7 +171,7 @@ func removePart(dir, name string) error {
 		return os.Remove(path) // and nothing of what it leads to
 	}
 	switch {
-	case slices.Contains(Files(), name), name == reportFile, name == serverFile, strings.Contains(name, temporary):
+	case slices.Contains(Files(), name), name == reportFile, name == serverFile, name == ControlLog, strings.Contains(name, temporary):
 		return os.Remove(path)
 	case name == captureDir:
 		captures, err := filepath.Glob(filepath.Join(path, "*"+captureEnd))

@@ -52,16 +52,20 @@ func (e *WriteError) hint() string {
 // ExistsError says that a folder is not free for a new run.
 type ExistsError struct {
 	Path string
-	Busy bool // another process is writing a run there at this moment
-	Run  bool // it holds a run already
+	Busy bool // another process is writing there at this moment
+	// Holds is what it holds already, and Wants what was to be written; of the same kind
+	// it could be replaced.
+	Holds, Wants Kind
 }
 
 func (e *ExistsError) Error() string {
 	switch {
 	case e.Busy:
-		return fmt.Sprintf("%s: another process is writing a run there; choose another folder with --out", e.Path)
-	case e.Run:
-		return fmt.Sprintf("%s already holds a run; choose another folder with --out, or replace it with --force", e.Path)
+		return fmt.Sprintf("%s: another process is writing there; choose another folder with --out", e.Path)
+	case e.Holds == 0:
+		return fmt.Sprintf("%s is not empty and holds no %s; choose another folder with --out, or use it with --force", e.Path, layouts[e.Wants].none)
+	case e.Holds == e.Wants:
+		return fmt.Sprintf("%s already holds %s; choose another folder with --out, or replace it with --force", e.Path, layouts[e.Holds].some)
 	}
-	return fmt.Sprintf("%s is not empty and holds no run; choose another folder with --out, or use it with --force", e.Path)
+	return fmt.Sprintf("%s holds %s and no %s: choose another folder with --out", e.Path, layouts[e.Holds].some, layouts[e.Wants].none)
 }

@@ -60,6 +60,9 @@ func ReplaceFile(path string, write func(*os.File) error) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
+// mostManifest bounds what is read of a run.json.
+const mostManifest = 256 << 20
+
 // readManifest reads run.json. A newer schema is an error that can't be worked
 // around. One that is not as it was written comes back with errAltered.
 func readManifest(dir string) (*Run, error) {
@@ -68,7 +71,7 @@ func readManifest(dir string) (*Run, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := limitio.All(f, 256<<20)
+	data, err := limitio.All(f, mostManifest)
 	if err != nil {
 		return nil, err
 	}

@@ -263,7 +263,7 @@ func TestCreateIsExclusive(t *testing.T) {
 	if _, err := w.Finish(Run{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(dir, Run{}, Options{}); !errors.As(err, &exists) || !exists.Run {
+	if _, err := Create(dir, Run{}, Options{}); !errors.As(err, &exists) || exists.Holds != OneRun {
 		t.Fatalf("over a finished run: %v", err)
 	}
 	other := filepath.Join(dir, "notes.txt")
@@ -288,7 +288,7 @@ func TestCreateLeavesOtherFoldersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *ExistsError
-	if _, err := Create(dir, Run{}, Options{}); !errors.As(err, &exists) || exists.Run {
+	if _, err := Create(dir, Run{}, Options{}); !errors.As(err, &exists) || exists.Holds != 0 {
 		t.Fatalf("got %v", err)
 	}
 }

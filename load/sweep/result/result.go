@@ -19,7 +19,7 @@ const Schema = "tokenmeter.sweep/v1"
 
 // Names of the files in the folder of a sweep, beside the folders of its runs.
 const (
-	File = "sweep.json"
+	File = run.SweepFile
 	Page = "sweep.html" // only when asked for
 )
 
