@@ -79,7 +79,7 @@ func plainModel(name string) string {
 // of a part of an endpoint at SageMaker.
 func namesModel(name string) bool {
 	word := wordOf([]byte(name))
-	return word.model()
+	return word.model() || word.adapter() || word.points() && bytes.Contains(word.bytes(), []byte("adapter")) // of vLLM on SageMaker
 }
 
 // word is a name in small letters, without what parts its words; empty: it is too long for
@@ -117,10 +117,19 @@ func (w *word) model() bool {
 
 // adapter reports whether a member of this name says which weights are to answer, be the
 // model's name the same: SGLang's lora_path, the adapter_id of TGI and LoRAX, llama.cpp's
-// lora, OpenRouter's preset.
+// lora.
 func (w *word) adapter() bool {
 	name := w.bytes()
-	return bytes.HasPrefix(name, []byte("lora")) || bytes.HasPrefix(name, []byte("adapter")) || string(name) == "preset"
+	return bytes.HasPrefix(name, []byte("lora")) || bytes.HasPrefix(name, []byte("adapter"))
+}
+
+// pointers end the names of what tells one thing from others.
+var pointers = [][]byte{[]byte("id"), []byte("ids"), []byte("name"), []byte("names"), []byte("path"), []byte("paths"), []byte("source"), []byte("identifier"), []byte("alias")}
+
+// points reports whether a member of an adapter says which one it is, and not how it is
+// mixed in, as LoRAX' merge_strategy.
+func (w *word) points() bool {
+	return slices.ContainsFunc(pointers, func(end []byte) bool { return bytes.HasSuffix(w.bytes(), end) })
 }
 
 // id reports whether numbers of this name stand for something.
@@ -151,7 +160,7 @@ const (
 	ofModels           // each is one
 	inFallbacks        // in a list of fallbacks: those in lists of its objects are, LiteLLM's {"cheap": ["dear"]}
 	ofFallbacks        // of fallbacks: those of its object are, too
-	ofAdapters         // each is one, in objects too
+	ofAdapters         // each is one, and in objects what says which
 	ofNumbers          // as of adapters, and so are numbers
 )
 
@@ -190,7 +199,7 @@ func eachModel(data []byte, v span, as naming, nested int, take func(name string
 				return
 			case name.id() && (as >= ofAdapters || name.adapter()):
 				is = ofNumbers
-			case as >= ofAdapters, name.adapter():
+			case as >= ofAdapters && (name.points() || data[v.from] == '{'), name.adapter():
 				is = ofAdapters
 			case name.fallback():
 				is = ofFallbacks

@@ -73,7 +73,7 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"watsonx":                   {chatPath, body(`"model_id":"other"`), "", false},
 		// Which of a server's fine-tuned weights: the same as a model of another name elsewhere.
 		// Sources: sglang/srt/managers/io_struct.py, text-generation-inference's and lorax' openapi.json,
-		// llama.cpp/tools/server/README.md, openrouter.ai/docs/features/presets
+		// llama.cpp/tools/server/README.md
 		"SGLang's adapter":       {chatPath, body(`"lora_path":"other"`), "", false},
 		"SGLang's adapters":      {"/generate", body(`"text":["x","y"],"lora_path":[null,"other"]`), "", false},
 		"TGI's adapter":          {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_id":"other"}}`, "", false},
@@ -82,11 +82,18 @@ func TestModelsBesideTheOneAskedFor(t *testing.T) {
 		"LoRAX' mixture":         {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_parameters":{"ids":["mine","other"],"weights":[0.5,0.5]}}}`, "", false},
 		"LoRAX' mixture of mine": {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_parameters":{"ids":["mine","mine-2"],"weights":[0.5,0.5]}}}`, "", true},
 		"LoRAX' other place":     {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_id":"mine","adapter_source":"s3"}}`, "", false},
+		"LoRAX' merge of mine":   {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_parameters":{"ids":["mine","mine-2"],"weights":[0.5,0.5],"merge_strategy":"ties","density":0.2,"majority_sign_method":"total"}}}`, "", true},
+		"LoRAX' merge":           {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_parameters":{"ids":["mine","other"],"merge_strategy":"ties"}}}`, "", false},
+		"one by its name":        {chatPath, body(`"lora_request":{"lora_name":"mine-2","scale":"full"}`), "", true},
+		"another by its name":    {chatPath, body(`"lora_request":{"lora_name":"other","scale":"full"}`), "", false},
+		"vLLM's on SageMaker":    {"/invocations", mine, "X-Amzn-SageMaker-Adapter-Identifier: other", false},
+		"its own":                {"/invocations", mine, "X-Amzn-SageMaker-Adapter-Identifier: mine-2", true},
+		"an adapter's query":     {chatPath + "?lora_path=other", mine, "", false},
+		"a kind of sampling":     {chatPath, body(`"preset":"min_p"`), "", true},
 		"llama.cpp's":            {chatPath, body(`"lora":[{"id":0,"scale":1}]`), "", false},
 		"by its number":          {chatPath, body(`"lora_id":3`), "", false},
-		"OpenRouter's preset":    {chatPath, body(`"preset":"other"`), "", false},
 		"TGI's model":            {"/generate", `{"model":"mine","inputs":"x","parameters":{"model":"other"}}`, "", false},
-		"no adapter":             {chatPath, body(`"lora_path":null,"lora":[],"adapter_id":"","preset":null`), "", true},
+		"no adapter":             {chatPath, body(`"lora_path":null,"lora":[],"adapter_id":""`), "", true},
 		"none of a batch":        {"/generate", body(`"text":["x","y"],"lora_path":[null,null]`), "", true},
 		"none of TGI": {"/generate", `{"model":"mine","inputs":"x","parameters":{"adapter_id":null,"adapter_parameters":{"ids":[],"weights":[]},"adapter_source":null,` +
 			`"best_of":null,"details":true,"stop":["</s>"],"return_full_text":false}}`, "", true},
