@@ -67,5 +67,5 @@ func (e *ExistsError) Error() string {
 	case e.Holds == e.Wants:
 		return fmt.Sprintf("%s already holds %s; choose another folder with --out, or replace it with --force", e.Path, layouts[e.Holds].some)
 	}
-	return fmt.Sprintf("%s holds %s and no %s: choose another folder with --out", e.Path, layouts[e.Holds].some, layouts[e.Wants].none)
+	return fmt.Sprintf("%s holds %s and no %s: choose another folder", e.Path, layouts[e.Holds].some, layouts[e.Wants].none)
 }

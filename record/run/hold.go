@@ -39,10 +39,11 @@ const LookPrefix = ".settle-"
 type layout struct {
 	some, none string // in words
 	is         func(dir string, entries []fs.DirEntry) bool
-	// What is replaced: files, where the last is removed last, so that a removal that was
-	// broken off can be made again, and folders of runs that are called so.
-	files []string
-	runs  func(name string) bool
+	// What is replaced: files, and folders of runs that are called so. What the kind is told
+	// by is removed last, so that a removal that was broken off can be made again.
+	files  []string
+	runs   func(name string) bool
+	byRuns bool // it is told by the runs
 }
 
 var (
@@ -54,7 +55,7 @@ var (
 var layouts = [...]layout{
 	OneRun:     {some: "a run", none: "run", is: hasRun},
 	SweepRuns:  {some: "a sweep", none: "sweep", is: hasSweep, files: []string{"sweep.html", SweepFile}, runs: func(name string) bool { return numbered().MatchString(name) }},
-	TurnRuns:   {some: "runs in turns", none: "turns", is: hasTurns, files: []string{"compare.json", "compare.html", "canary.json"}, runs: func(name string) bool { return lettered().MatchString(name) }},
+	TurnRuns:   {some: "runs in turns", none: "turns", is: hasTurns, files: []string{"compare.json", "compare.html", "canary.json"}, runs: func(name string) bool { return lettered().MatchString(name) }, byRuns: true},
 	ProbeFiles: {some: "probes", none: "probes", is: func(dir string, _ []fs.DirEntry) bool { return exists(filepath.Join(dir, SpentFile)) }},
 }
 
@@ -114,6 +115,11 @@ func (h *Held) free(replace bool) error {
 		}
 		holds = kind
 	}
+	for _, e := range entries {
+		if _, alike := oneOfTurns(h.dir, e); alike && h.kind == TurnRuns { // in the way of one
+			return &ExistsError{Path: filepath.Join(h.dir, e.Name()), Holds: OneRun, Wants: h.kind}
+		}
+	}
 	if !replace {
 		return &ExistsError{Path: h.dir, Holds: holds, Wants: h.kind}
 	}
@@ -140,6 +146,19 @@ func (h *Held) Clear() error {
 }
 
 func (k *layout) clear(dir string, entries []fs.DirEntry) error {
+	if k.byRuns {
+		if err := k.clearFiles(dir); err != nil {
+			return err
+		}
+		return k.clearRuns(dir, entries)
+	}
+	if err := k.clearRuns(dir, entries); err != nil {
+		return err
+	}
+	return k.clearFiles(dir)
+}
+
+func (k *layout) clearRuns(dir string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if !k.has(dir, e) {
 			continue
@@ -148,6 +167,10 @@ func (k *layout) clear(dir string, entries []fs.DirEntry) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (k *layout) clearFiles(dir string) error {
 	for _, name := range k.files {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -187,19 +210,29 @@ func hasSweep(dir string, _ []fs.DirEntry) bool {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return true
 	}
-	return strings.HasPrefix(titleOf(path).Schema, "tokenmeter.sweep/")
+	t, err := titleOf(path)
+	return err == nil && strings.HasPrefix(t.Schema, "tokenmeter.sweep/")
 }
 
 // hasTurns reports whether a folder holds runs that say that they are some of several in
 // turns.
 func hasTurns(dir string, entries []fs.DirEntry) bool {
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		if !e.IsDir() || !lettered().MatchString(e.Name()) {
-			return false
-		}
-		tags := titleOf(filepath.Join(dir, e.Name(), manifestFile)).Tags
-		return tags["side"] != "" && tags["round"] != ""
-	})
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { is, _ := oneOfTurns(dir, e); return is })
+}
+
+// oneOfTurns reports whether an entry is a run that says that it is one of several in
+// turns, or can't say what it is; else whether it is a run that is called like one of them.
+func oneOfTurns(dir string, e fs.DirEntry) (is, alike bool) {
+	if !e.IsDir() || !lettered().MatchString(e.Name()) {
+		return false, false
+	}
+	inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
+	if err != nil || !hasRun("", inside) {
+		return false, false
+	}
+	t, err := titleOf(filepath.Join(dir, e.Name(), manifestFile))
+	is = err != nil || t.Tags["side"] != "" && t.Tags["round"] != ""
+	return is, !is
 }
 
 // title is what a file of JSON says that it is.
@@ -208,13 +241,13 @@ type title struct {
 	Tags   map[string]string `json:"tags"`
 }
 
-// titleOf reads it; of a file that can't be read there is none.
-func titleOf(path string) (t title) {
+// titleOf reads it.
+func titleOf(path string) (t title, err error) {
 	data, err := limitio.File(path, mostManifest)
-	if err != nil || json.Unmarshal(data, &t) != nil {
-		return title{}
+	if err == nil {
+		err = json.Unmarshal(data, &t)
 	}
-	return t
+	return t, err
 }
 
 func exists(path string) bool {

@@ -39,7 +39,8 @@ func TestWhatAFolderHoldsIsReplacedByItsKind(t *testing.T) {
 	}{
 		"nothing":                  {nil, 0},
 		"something":                {map[string]string{"notes.txt": "x"}, 0},
-		"runs by name":             {map[string]string{"first/run.json": "{}", "a-01/run.json": "{}"}, 0},
+		"runs by name":             {map[string]string{"first/run.json": "{}", "mine-01/run.json": "{}"}, 0},
+		"turns, damaged":           {map[string]string{"a-01/run.json": "{", "b-01/requests.parquet": "x"}, TurnRuns},
 		"somebody's compare.json":  {map[string]string{"compare.json": "{}"}, 0},
 		"somebody's sweep.json":    {map[string]string{"sweep.json": "[]"}, 0},
 		"a run":                    {map[string]string{"run.json": "{}", "requests.parquet": "x"}, OneRun},
@@ -67,6 +68,17 @@ func TestWhatAFolderHoldsIsReplacedByItsKind(t *testing.T) {
 					t.Errorf("%s: %v", where, err)
 				}
 			}
+		}
+	}
+}
+
+// A run of its own that is called like one in turns is neither replaced nor told too late.
+func TestRunInTheWayOfTurns(t *testing.T) {
+	var taken *ExistsError
+	for _, replace := range []bool{false, true} {
+		dir := filled(t, map[string]string{"a-01/run.json": "{}"})
+		if _, err := Hold(dir, TurnRuns, replace); !errors.As(err, &taken) || taken.Path != filepath.Join(dir, "a-01") || taken.Holds != OneRun {
+			t.Errorf("%v: %v", replace, err)
 		}
 	}
 }
