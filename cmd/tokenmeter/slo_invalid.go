@@ -16,7 +16,7 @@ import (
 // sloTrust is how far the runs that objectives are held against can be believed.
 type sloTrust struct {
 	requests exit.Facts
-	hung     error // a run in which nothing was answered, as no objective counts what had no answer
+	hung     error // a run of which nothing came, no failure either: no objective counts any of it
 	runs     []string
 	verdicts []validity.Validity
 }
@@ -37,7 +37,7 @@ func (c *sloSource) trust() (t sloTrust, err error) {
 			return t, err
 		}
 		one := exit.OfRequests(&r.Requests)
-		if v := exit.Of(one); v.Code == exit.Target && one.Unanswered > 0 && t.hung == nil {
+		if v := exit.Of(one); v.Code == exit.Target && one.Failed == 0 && t.hung == nil {
 			t.hung = &codedError{code: int(v.Code), text: path + ": " + v.Says}
 		}
 		t.requests = t.requests.And(one)

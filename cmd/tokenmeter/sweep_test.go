@@ -62,9 +62,9 @@ func reopened(t *testing.T, s *result.Sweep) *result.Sweep {
 func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (saved *result.Sweep, err error) {
 	simulated(t, func(t *testing.T, plan bench.Plan) {
 		s := &result.Sweep{Variable: sweep.Rate}
-		held, err := sweep.Create(t.TempDir(), "", s, false)
-		if err != nil {
-			t.Fatal(err)
+		held, failed := sweep.Create(t.TempDir(), "", s, false)
+		if failed != nil {
+			t.Fatal(failed)
 		}
 		defer held.Close()
 		ctx, cancel := context.WithCancelCause(context.Background())

@@ -156,7 +156,7 @@ func escaped(cells []string) []string {
 	return out
 }
 
-// SweepJSON writes sweep.json as it is.
+// SweepJSON writes what sweep.json says, without the checksum of the file.
 func SweepJSON(w io.Writer, s *result.Sweep) error { return typeset.JSON(w, s) }
 
 // SweepCSV writes a line a point, unrounded; what was not measured is empty. partial,
