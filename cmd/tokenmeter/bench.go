@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -35,7 +36,7 @@ func (c *benchCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write([]byte(curl))
+		_, err = io.WriteString(a.stdout, curl)
 		if plan.Model == "" {
 			a.note("MODEL stands for the model: give --model to fill it in")
 		}

@@ -93,6 +93,13 @@ func sorted(args []string) string {
 // address is one then, and a part of an object makes the object.
 const notDefaults = " host api.response-format.type "
 
+// anyGiven reports whether a line has a flag already, by one of its names.
+func anyGiven(line string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.Contains(line+" ", name+" ") || strings.Contains(line, name+"=")
+	})
+}
+
 // A default that is written out changes no translation: what a tool does without being told
 // is in the command already.
 func TestDefaultsOfPeers(t *testing.T) {
@@ -105,9 +112,7 @@ func TestDefaultsOfPeers(t *testing.T) {
 				t.Fatal(base, err)
 			}
 			for _, f := range all {
-				if f.takes == "key" || f.fallback == "" || strings.Contains(notDefaults, " "+flagName(f.names[0])+" ") || slices.ContainsFunc(f.names, func(name string) bool {
-					return strings.Contains(line+" ", name+" ") || strings.Contains(line, name+"=")
-				}) {
+				if f.takes == "key" || f.fallback == "" || strings.Contains(notDefaults, " "+flagName(f.names[0])+" ") || anyGiven(line, f.names) {
 					continue
 				}
 				for _, name := range f.names {
@@ -140,9 +145,7 @@ func TestChoicesOfPeers(t *testing.T) {
 				t.Fatal(base, err)
 			}
 			for _, f := range all {
-				if slices.ContainsFunc(f.names, func(name string) bool {
-					return strings.Contains(line+" ", name+" ") || strings.Contains(line, name+"=")
-				}) {
+				if anyGiven(line, f.names) {
 					continue
 				}
 				name := strings.TrimLeft(f.names[0], "-")
