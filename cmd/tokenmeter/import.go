@@ -16,6 +16,7 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 type importCmd struct {
@@ -108,7 +109,12 @@ func readImport(path string) (*imports.Input, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return imports.NewInput(path, f)
+	in, err := imports.NewInput(path, f)
+	if err != nil {
+		return nil, err
+	}
+	in.Reply = api.Reread
+	return in, nil
 }
 
 // span is what is known of the requests of a file when it has been read once.

@@ -67,7 +67,7 @@ func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, erro
 			if q.Success != nil && !*q.Success {
 				r.failure = "failed, by the other tool"
 			}
-			r.judge(answer(q.Outputs))
+			r.judge(in.reply(answer(q.Outputs)))
 			all = append(all, r)
 		}
 	}

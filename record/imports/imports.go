@@ -108,6 +108,9 @@ type Input struct {
 	// ZeroS is the moment at which the run's clock begins, in seconds of the file's own
 	// clock; NaN where the file tells none, or was not read yet.
 	ZeroS float64
+	// Reply reads a reply of which a file has all that its server wrote; it returns nil for
+	// one of no known API. Nil: of such replies only what the tool tells is known.
+	Reply func(body string) *timeline.Timeline
 	data  []byte
 }
 

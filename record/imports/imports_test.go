@@ -14,6 +14,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 // imported reads a file of testdata as whatever it is recognised as.
@@ -32,6 +33,7 @@ func read(t *testing.T, name string, data []byte) (from string, all []*timeline.
 	if err != nil {
 		t.Fatal(err)
 	}
+	in.Reply = api.Reread
 	m := Recognise(in.Head())
 	if m == nil {
 		t.Fatalf("%s is not recognised", name)
@@ -586,7 +588,7 @@ func TestInferencePerfReasoning(t *testing.T) {
 	}{
 		{thought, ``, 0, ``},
 		{thought, `,"completion_tokens_details":{"reasoning_tokens":0}`, 0, ``},
-		{blank + thought, ``, 0, ``},
+		{blank + `\n\n` + thought, ``, 0, ``},
 		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 50, ``},
 		{blank, ``, 20, ``}, // eleven tokens in five events
 		// Newer versions have reasoning among the moments, and say which.

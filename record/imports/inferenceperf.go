@@ -79,6 +79,8 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 	silent := int64(0) // requests that tell nothing of their answers
 	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
 		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
+		body, _ := v.Stream.(string)
+		reply := in.reply(body)
 		if i := v.Info; i != nil {
 			out, input := &i.inferencePerfOutput, i.Input
 			for _, block := range []*inferencePerfOutput{i.Between, i.Response} {
@@ -104,7 +106,7 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			if len(out.Reasoned) > 0 {
 				r.reasoning = timeline.Opt[int64]{} // all of it was streamed
 			}
-			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(max(len(out.TokenTimes), len(r.events))) && thinks(v.Stream)
+			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(max(len(out.TokenTimes), len(r.events))) && thinks(reply)
 		}
 		if e := v.Error; e != nil {
 			r.failure, r.kind = words(e.Message, e.Type), e.Type
@@ -114,27 +116,10 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 				r.status = n
 			}
 		}
-		answer, _ := v.Stream.(string)
-		r.judge(answer)
+		r.judge(reply)
 	})
 	if silent > 0 {
 		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.3, 0.5 and 0.7 have them: of other versions they are not read")
 	}
 	return m, err
-}
-
-// thinks reports whether a stream's text has words of reasoning, under the names that
-// chat completions and Anthropic's API have for them.
-func thinks(stream any) bool {
-	text, _ := stream.(string)
-	for _, name := range []string{`"reasoning_content":`, `"reasoning":`, `"thinking":`} {
-		for rest, found := text, true; found; {
-			if _, rest, found = strings.Cut(rest, name); found {
-				if value := strings.TrimLeft(rest, " "); strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `""`) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

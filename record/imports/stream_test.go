@@ -15,7 +15,7 @@ func TestAnswersAsTheyCame(t *testing.T) {
 		token  = `data: {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": " w"}, "finish_reason": null}]}` + "\n\n"
 		finish = `data: {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}` + "\n\n"
 		done   = "data: [DONE]\n\n"
-		cutOff = "the stream ended without a finish reason or a terminator"
+		cutOff = "the body ended without a finish reason"
 	)
 	for _, c := range []struct {
 		name    string
@@ -28,10 +28,13 @@ func TestAnswersAsTheyCame(t *testing.T) {
 		{"without a finish reason", []string{token, token, done}, timeline.OK, ""},
 		{"no errors", []string{token, `data: {"error": null, "choices": [{"text": "\"error\"", "finish_reason": null}]}` + "\n\n", `data: {"error": {}}` + "\n\n", `data: {"error": ""}` + "\n\n", done}, timeline.OK, ""},
 		{"vLLM's error", []string{token, token, `data: {"error":{"message":"EngineCore encountered an issue","type":"InternalServerError","code":500}}` + "\n\n", done},
-			timeline.StreamError, "EngineCore encountered an issue"},
-		{"vLLM's older error", []string{token, token, `data: {"object":"error","message":"too long","code":400}` + "\n\n", done}, timeline.StreamError, "too long"},
+			timeline.StreamError, "EngineCore encountered an issue (type InternalServerError, code 500)"},
+		{"vLLM's older error", []string{token, token, `data: {"object":"error","message":"too long","code":400}` + "\n\n", done}, timeline.StreamError, "too long (code 400)"},
 		{"TGI's error", []string{token, token, `data:{"error":"Request failed during generation","error_type":"generation"}` + "\n\n"}, timeline.StreamError, "Request failed during generation"},
-		{"an error without words", []string{token, token, `data: {"error":{"code":500}}` + "\n\n"}, timeline.StreamError, `{"code":500}`},
+		{"an error without words", []string{token, token, `data: {"error":{"code":500}}` + "\n\n"}, timeline.StreamError, "code 500"},
+		{"a code and its words", []string{token, `data: {"error_code":50001,"text":"NETWORK ERROR"}` + "\n\n"}, timeline.StreamError, "NETWORK ERROR (error_code 50001)"},
+		{"a finish reason of failure", []string{token, `data: {"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "abort"}]}` + "\n\n", done}, timeline.StreamError, "the server ended the reply with finish reason abort"},
+		{"an answer about errors", []string{"error: is what it says"}, timeline.OK, ""},
 		{"cut off", []string{token, token}, timeline.StreamTruncated, cutOff},
 		{"cut off within an event", []string{token, token, token[:40]}, timeline.StreamTruncated, cutOff},
 		{"an event in two", []string{token, token, finish[:40], finish[40:]}, timeline.OK, ""},

@@ -3,8 +3,10 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strings"
 
+	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 )
 
@@ -36,6 +38,30 @@ func Recognise(body []byte) *API {
 	_ = framer.Feed(body, look) // what is cut short is told by what came before
 	_, _ = framer.Close(look)
 	return found
+}
+
+// Reread reads a reply of status 200 of which only the bytes were kept: what came, and what
+// became of it, is told as if all of it had come at once. It returns nil for a body of no
+// known API that says nothing of an error.
+func Reread(body string) *timeline.Timeline {
+	data := []byte(body)
+	if begun, _ := begins(data, OpenAIChat); begun == foreign {
+		return nil
+	}
+	a := Recognise(data)
+	known := a != nil
+	if !known {
+		a = OpenAIChat // whose errors are those of many
+	}
+	tl := timeline.New()
+	s := NewStream(tl, a, StreamOptions{})
+	s.Head(0, Head{Status: http.StatusOK})
+	s.Read(0, 0, data)
+	s.End(0, timeline.EOF, nil, nil)
+	if !known && tl.Outcome != timeline.StreamError {
+		return nil
+	}
+	return tl
 }
 
 func recogniseValue(value any) *API {

@@ -129,3 +129,30 @@ func TestAListOfOneReply(t *testing.T) {
 		}
 	}
 }
+
+// What a reply of which only the bytes were kept was, of whatever API.
+func TestReread(t *testing.T) {
+	for _, c := range []struct {
+		body    string
+		outcome timeline.Outcome // empty: nothing is known
+	}{
+		{`{"choices":[{"message":{"content":"w"},"finish_reason":"stop"}]}`, timeline.OK},
+		{`data: {"choices":[{"delta":{"content":"w"}}]}` + "\n\n", timeline.StreamTruncated},
+		{"event: message_start\ndata: " + `{"type":"message_start","message":{}}` + "\n\n", timeline.StreamTruncated},
+		{`{"message":{"content":"w"},"done":false}` + "\n" + `{"error":"model runner has unexpectedly stopped"}`, timeline.StreamError},
+		{`{"error":{"message":"no such model"}}`, timeline.StreamError},
+		{`data: {"error_code":50001,"text":"NETWORK ERROR"}` + "\n\n", timeline.StreamError},
+		{`{"answer":"w"}`, ""},
+		{"data: w\n\n", ""},
+		{"error: is how the answer begins", ""},
+		{"", ""},
+	} {
+		var got timeline.Outcome
+		if tl := Reread(c.body); tl != nil {
+			got = tl.Outcome
+		}
+		if got != c.outcome {
+			t.Errorf("%s: %q, want %q", c.body, got, c.outcome)
+		}
+	}
+}
