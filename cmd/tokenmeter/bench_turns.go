@@ -329,12 +329,11 @@ func (t *turns) measured() (runs []*run.Run) {
 // that answered nothing goes before that, and an invalid run before what any of them says
 // of its objectives.
 func (t *turns) verdict(difference error) (err error) {
+	var each exit.Facts
 	for _, r := range t.measured() {
-		if answeredNothing([]*run.Run{r}) {
-			err = worse(err, verdict(r, t.c.Strict))
-		}
+		each = each.Beside(r.Dir, exit.OfRequests(&r.Requests))
 	}
-	err = worse(worse(err, difference), t.invalid())
+	err = worse(worse(decided(each), difference), t.invalid())
 	for _, r := range t.measured() {
 		err = worse(err, verdict(r, t.c.Strict))
 	}

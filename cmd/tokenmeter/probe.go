@@ -72,15 +72,13 @@ func (c *probeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(job.plan.Targets) > 0 {
-		c.warnSecrets(a)
-		err = c.ask(a, job)
-		switch code := exitCode(err); {
-		case code == exitOK, code == exitInterrupted, code == exitInvalid:
-		case code == exitTarget && len(job.plan.Targets) > 1: // the others may have answered
-		default:
-			return err
-		}
+	if len(job.plan.Targets) == 0 {
+		return c.show(a, job)
+	}
+	c.warnSecrets(a)
+	began, err := c.ask(a, job)
+	if !began {
+		return err
 	}
 	return worse(err, c.show(a, job))
 }
@@ -212,22 +210,21 @@ func (c *probeCmd) meet(job *probeJob) error {
 	return nil
 }
 
-// ask sends the probes.
-func (c *probeCmd) ask(a *app, job *probeJob) error {
+// ask sends the probes; began: some could be sent.
+func (c *probeCmd) ask(a *app, job *probeJob) (began bool, err error) {
 	p := &job.plan
-	var err error
 	var unwritten *run.WriteError
 	switch p.Ledger, err = probe.OpenFolder(job.out, job.budget, len(p.Targets)); {
 	case errors.As(err, &unwritten):
-		return err
+		return false, err
 	case errors.Is(err, probe.ErrBusy):
-		return &usageError{fmt.Errorf("%w; name another folder with --out", err)}
+		return false, &usageError{fmt.Errorf("%w; name another folder with --out", err)}
 	case err != nil:
-		return &usageError{err}
+		return false, &usageError{err}
 	}
 	defer p.Ledger.Close()
 	if p.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
-		return err
+		return false, err
 	}
 	p.Say = func(text string) { a.note("%s", text) }
 	clk := clock.Start()
@@ -243,14 +240,14 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	}
 	prober, err := probe.New(*p, clk)
 	if err != nil {
-		return &usageError{err}
+		return false, &usageError{err}
 	}
 	ctx, end := interruptible(func() { a.note("stopping; what was asked is kept in %s", job.out) })
 	defer end()
 	folders, err = probe.Create(ctx, job.out, p.Targets, probe.About{Version: fullVersion(), Command: append([]string{"tokenmeter"}, a.args...),
 		Pricing: p.Pricing, Kinds: p.Kinds}, clk)
 	if err != nil {
-		return err
+		return false, err
 	}
 	a.note("%s", c.words(job, prober.Day()))
 	if job.during > 0 {
@@ -267,39 +264,29 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	switch {
 	case err != nil:
 	case left == 0 && none && job.during > 0:
-		return &codedError{code: exitInvalid, text: fmt.Sprintf("nothing was asked: no probe was due within %v, the next one is at %s UTC; ask for longer, or without --for for each probe once",
+		return true, &codedError{code: exitInvalid, text: fmt.Sprintf("nothing was asked: no probe was due within %v, the next one is at %s UTC; ask for longer, or without --for for each probe once",
 			job.during, prober.Next().Format(time.DateTime))}
 	case left == 0:
 	case none:
-		return &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
+		return true, &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
 	default:
 		a.note("%d probes were not asked: they might have passed the day's budget", left)
 	}
-	if err != nil {
-		return err
-	}
-	return failedTargets(p.Targets, asked, job.out)
+	return true, worse(err, failedTargets(p.Targets, asked, job.out))
 }
 
-// failedTargets is the exit code of the targets that answered nothing of what they were asked,
-// whatever others did; nil: there is none.
+// failedTargets is the exit code of the targets that answered nothing of what they were
+// asked, whatever others did; nil: there is none.
 func failedTargets(targets []probe.Target, asked []exit.Facts, out string) error {
-	var code exit.Code
-	var says []string
+	var all exit.Facts
 	for i, f := range asked {
-		v := exit.Of(f)
-		if v.Code == exit.OK {
-			continue
-		}
-		if len(targets) > 1 {
-			v.Says = targets[i].Name + ": " + v.Says
-		}
-		code, says = max(code, v.Code), append(says, v.Says)
+		all = all.Beside(targets[i].Name, f)
 	}
-	if len(says) == 0 {
+	v := exit.Of(all)
+	if v.Code == exit.OK {
 		return nil
 	}
-	return &codedError{code: int(code), text: strings.Join(says, "; ") + "; tokenmeter report on a folder below " + out + " says why"}
+	return &codedError{code: int(v.Code), text: v.Says + "; tokenmeter report on a folder below " + out + " says why"}
 }
 
 // probed is a line of progress: what became of a probe.

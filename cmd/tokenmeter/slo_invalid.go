@@ -16,7 +16,6 @@ import (
 // sloTrust is how far the runs that objectives are held against can be believed.
 type sloTrust struct {
 	requests exit.Facts
-	hung     error // a run of which nothing came, no failure either: no objective counts any of it
 	runs     []string
 	verdicts []validity.Validity
 }
@@ -36,11 +35,7 @@ func (c *sloSource) trust() (t sloTrust, err error) {
 		if err != nil {
 			return t, err
 		}
-		one := exit.OfRequests(&r.Requests)
-		if v := exit.Of(one); v.Code == exit.Target && one.Failed == 0 && t.hung == nil {
-			t.hung = &codedError{code: int(v.Code), text: path + ": " + v.Says}
-		}
-		t.requests = t.requests.And(one)
+		t.requests = t.requests.Counted(path, exit.OfRequests(&r.Requests))
 		t.runs = append(t.runs, path)
 		t.verdicts = append(t.verdicts, r.Validity)
 	}

@@ -34,6 +34,8 @@ type Facts struct {
 
 	Gates Gates
 
+	apart apart // what answered nothing, of what stands by itself
+
 	// Measurement is the verdict on the measurement: valid, suspect, invalid or
 	// unknown; empty where nothing was measured.
 	Measurement string
@@ -44,7 +46,8 @@ type Facts struct {
 	Strict      bool // what was not decided is no success
 }
 
-// And returns the facts with the requests of others added.
+// And returns the facts with the requests of others added: of one target, which has
+// failed where it answered none of all.
 func (f Facts) And(o Facts) Facts {
 	f.Answered += o.Answered
 	f.Failed += o.Failed
@@ -52,6 +55,39 @@ func (f Facts) And(o Facts) Facts {
 	f.Unanswered += o.Unanswered
 	f.Cut += o.Cut
 	return f
+}
+
+// Beside returns the facts with those of a target or a run that stands by itself: where
+// it answered nothing, that is what was found, whatever became of the others. Its name is
+// for the words.
+func (f Facts) Beside(name string, o Facts) Facts {
+	if o.silent() {
+		f.apart.add(name, o)
+	}
+	return f.And(o)
+}
+
+// Counted returns the facts with those of a run whose failures the gates count, as
+// objectives do. One of which nothing came, no failure either, is in no gate's count, so
+// that it stands by itself.
+func (f Facts) Counted(name string, o Facts) Facts {
+	if o.Failed > 0 {
+		return f.And(o)
+	}
+	return f.Beside(name, o)
+}
+
+// apart is the verdict on those that answered nothing by themselves: what failed itself
+// goes before what this machine lacks.
+type apart Verdict
+
+func (a *apart) add(name string, o Facts) {
+	v := Of(Facts{Failed: o.Failed, Own: o.Own, Unanswered: o.Unanswered})
+	v.Says = name + ": " + v.Says
+	if a.Says != "" {
+		v.Says = a.Says + "; " + v.Says
+	}
+	a.Code, a.Says = max(a.Code, v.Code), v.Says
 }
 
 // Gates counts objectives, gates, budgets and verdicts asked for by what became of them.
@@ -95,6 +131,8 @@ func Of(f Facts) Verdict {
 		return Verdict{Code: Interrupted}
 	case f.NotWritten:
 		return Verdict{Code: Unwritten}
+	case f.apart != apart{}:
+		return Verdict(f.apart)
 	case f.silent() && f.Own == f.Failed+f.Unanswered:
 		return Verdict{Usage, f.unanswered()}
 	case f.silent():

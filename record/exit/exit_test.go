@@ -66,6 +66,42 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Several targets or runs: each stands by itself, they are parts of one target, or of
+// what gates count. The zero value is one that was not asked.
+func TestSeveral(t *testing.T) {
+	answered, failed, hung, own, cut := Facts{Answered: 9}, Facts{Failed: 3}, Facts{Unanswered: 4}, Facts{Failed: 2, Own: 2}, Facts{Cut: 1}
+	for _, c := range []struct {
+		parts                []Facts
+		and, beside, counted Code
+		says                 string // of beside
+	}{
+		{[]Facts{answered, answered}, OK, OK, OK, ""},
+		{[]Facts{answered, {}}, OK, OK, OK, ""},
+		{[]Facts{{}, {}}, OK, OK, OK, ""},
+		{[]Facts{answered, failed}, OK, Target, OK, "b: all 3 requests failed"},
+		{[]Facts{answered, cut}, OK, OK, OK, ""},
+		{[]Facts{hung, answered}, OK, Target, Target, "a: none of 4 requests was answered"},
+		{[]Facts{answered, own}, OK, Usage, OK, "b: all 2 requests failed in this client itself"},
+		{[]Facts{own, failed}, Target, Target, Target, "a: all 2 requests failed in this client itself (client_resource), so nothing is known of the target; see what this machine lacks; b: all 3"},
+		{[]Facts{failed, hung}, Target, Target, Target, "a: all 3 requests failed; b: none of 4"},
+		{[]Facts{failed, cut}, OK, Target, OK, "a: all 3 requests failed"},
+		{[]Facts{own, {}}, Usage, Usage, Usage, "a: all 2 requests failed in this"},
+	} {
+		var and, beside, counted Facts
+		for i, f := range c.parts {
+			name := string(rune('a' + i))
+			and, beside, counted = and.And(f), beside.Beside(name, f), counted.Counted(name, f)
+		}
+		if a, b, n := Of(and), Of(beside), Of(counted); a.Code != c.and || b.Code != c.beside || n.Code != c.counted || !strings.HasPrefix(b.Says, c.says) || c.says == "" && b.Says != "" {
+			t.Errorf("%+v: %d, %d %q, %d", c.parts, a.Code, b.Code, b.Says, n.Code)
+		}
+		beside.Interrupted = true
+		if v := Of(beside); v.Code != Interrupted {
+			t.Errorf("%+v, interrupted: %d", c.parts, v.Code)
+		}
+	}
+}
+
 // A request counts alike by itself and in a run.
 func TestCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
