@@ -1,16 +1,23 @@
 package daemon
 
-import "tokenmeter/load/machine"
+import "cmp"
 
-// forClients is what connections and requests may take, besides bodies and replies: three
-// eighths of the memory there is.
-func forClients() int64 { return defaultBodies() / 2 * 3 }
+// shares are parts of the memory there is, in bytes: what is beside them is for copies of
+// bodies and all else.
+type shares struct {
+	bodies  int64 // of requests
+	replies int64 // what is kept of replies beyond the first bytes of each, so that they can be measured
+	clients int64 // connections and requests, besides both
+}
 
-// defaultBodies is what request bodies may take when the configuration does not
-// say: a quarter of the memory there is, so that copies of them and all else fit.
-func defaultBodies() int64 {
-	if limit := machine.This().MemoryLimit(); limit > 0 {
-		return max(limit/4, 32<<20)
+// sharesOf parts a limit on memory; 0: it is unknown. Bodies have a quarter, or what the
+// configuration says; 0: it says nothing. More for them gives more to replies, less takes
+// nothing away: half of a quarter. Clients have three eighths.
+func sharesOf(limit, bodies int64) shares {
+	quarter := int64(256 << 20)
+	if limit > 0 {
+		quarter = max(limit/4, 32<<20)
 	}
-	return 256 << 20
+	bodies = cmp.Or(bodies, quarter)
+	return shares{bodies: bodies, replies: max(bodies, quarter) / 2, clients: quarter / 2 * 3}
 }

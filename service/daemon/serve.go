@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tokenmeter/base/clock"
+	"tokenmeter/load/machine"
 	"tokenmeter/service/proxy"
 	"tokenmeter/service/traffic"
 	"tokenmeter/service/traffic/rows"
@@ -119,8 +120,8 @@ func Run(ctx context.Context, opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	bodies := cmp.Or(int64(plan.Config.Bodies), defaultBodies())
-	d.bodies, d.replies, d.clients = proxy.NewBudget(bodies), api.NewRoom(max(bodies, defaultBodies())/2, proxy.ReplyInHand), proxy.NewBudget(forClients())
+	share := sharesOf(machine.This().MemoryLimit(), int64(plan.Config.Bodies))
+	d.bodies, d.replies, d.clients = proxy.NewBudget(share.bodies), api.NewRoom(share.replies, proxy.ReplyInHand), proxy.NewBudget(share.clients)
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {
