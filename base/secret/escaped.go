@@ -16,7 +16,8 @@ type sight struct {
 // match tells whether s begins with a form, which is in lower case: letter by letter,
 // or with any of its letters escaped in any of the ways of URLs, JSON, JavaScript and
 // HTML, escaped again as often as it was handed on. Most of a form with something else
-// behind it counts as the form.
+// behind it counts as the form, and so does its start where an ellipsis tells that the
+// rest was cut off.
 func match(s, form string) sight {
 	if foldPrefix(s, form) {
 		return sight{n: len(form), seen: len(form)}
@@ -45,11 +46,28 @@ func match(s, form string) sight {
 	}
 	found := sight{seen: k, cut: k < len(form) && (cut || at == len(s))}
 	most := k >= minMost && 4*k >= 3*len(form) && len(s)-at >= minStart // nearer to the end the rest may be to come
-	if k == len(form) || most {
+	if k == len(form) || most || k >= minStart && shortened(s[at:]) {
 		found.n = at
 	}
 	return found
 }
+
+// shortened reports whether s, what follows a part of a secret, begins with an ellipsis,
+// be it behind half an escape or half a character.
+func shortened(s string) bool {
+	end := len(s)
+	for _, ellipsis := range []string{"…", "..."} {
+		if i := strings.Index(s[:min(end, longestHalf)], ellipsis); i >= 0 {
+			end = i
+		}
+	}
+	half := strings.Trim(s[:end], " \uFFFD")
+	return end < len(s) && (half == "" || opened(half))
+}
+
+// longestHalf is how far behind a part of a secret its ellipsis is looked for: behind an
+// escape of an escape of both halves of a pair.
+const longestHalf = 64
 
 // minMost is the least number of bytes of a secret that are hidden where the rest is
 // missing, in the middle of a text: three quarters of a short one may be anything.

@@ -55,7 +55,7 @@ func TestCutEscapes(t *testing.T) {
 		"TEST%2FQUER&#89;+456", `sk\u002dTESTSECRET123`, `sk\\\\\u002dTESTSECRET\x31\x32\x33`, coded, url.QueryEscape(coded),
 	} {
 		for end := 1; end < len(text); end++ {
-			for _, ellipsis := range []string{"", "…", "..."} {
+			for _, ellipsis := range []string{"", "…", "...", " …", " … (type t, code c)", "… fp_1", "\uFFFD… and more", `..." is no key`, "...; trailers a: b"} {
 				got := plainly(r.String("bad key " + text[:end] + ellipsis))
 				for _, start := range []string{key[:minStart], query[:minStart], coded[:minStart]} {
 					if strings.Contains(got, strings.ToLower(start)) {
