@@ -29,28 +29,54 @@ func (a *API) isBare(contentType string) bool {
 
 // rawDecoder reads such a body.
 type rawDecoder interface {
-	// Raw takes the bytes of a read.
+	// Raw takes the bytes of a read, the first with those that came before it was known what they are.
 	Raw(data []byte, s *Stream)
 }
 
 // raw hands on the bytes of a body without framing. Sound comes as it is made, a text
-// as a whole. A JSON text without a content type is an answer of another kind.
-func (s *Stream) raw(data []byte) bool {
+// as a whole. Words in the place of numbers or sound are a page, or a reply in JSON: of such
+// a body it sets the form, and returns what has come of it.
+func (s *Stream) raw(data []byte, ended bool) (framed []byte) {
 	if s.decoder == nil {
-		if data[0] == '{' && s.header.Get("Content-Type") == "" {
-			s.form = whole
-			return false
+		if len(s.opening) > 0 {
+			data = append(s.opening, data...)
 		}
+		words, sure := wordy(data, ended)
+		switch {
+		case s.wantsWords():
+		case !sure:
+			s.opening = append(s.opening[:0], data...)
+			return nil
+		case words:
+			s.opening = nil
+			if s.form = foreign; bytes.IndexByte([]byte("{["), bytes.TrimSpace(data)[0]) >= 0 {
+				s.form = whole
+			}
+			return data
+		}
+		s.opening = nil
 		s.decoder, s.tl.Streamed = s.api.Decoder(), s.api.Product() == timeline.Speech
 	}
-	s.decoder.(rawDecoder).Raw(data, s)
-	return true
+	if len(data) > 0 {
+		s.decoder.(rawDecoder).Raw(data, s)
+	}
+	return nil
 }
 
-// worded reports whether what was read begins with sixteen bytes of words, as no numbers
-// and no sound do.
-func worded(data []byte) bool {
-	return len(data) >= 16 && !bytes.ContainsFunc(data[:16], func(r rune) bool {
+// wantsWords reports whether a body without framing is one of words, or is said to be none:
+// by a type of sounds, or by vLLM's header that tells of the vectors in it. nginx sends its
+// pages as bytes of any kind, unless it is told another.
+func (s *Stream) wantsWords() bool {
+	return s.api.Product() == timeline.Transcript || s.header.Get("metadata") != "" || strings.HasPrefix(mediaType(s.header.Get("Content-Type")), "audio/")
+}
+
+// wordy reports whether a body begins with sixteen bytes of words, or has no others, as no
+// numbers and no sound do; sure is false while there are too few of them.
+func wordy(body []byte, ended bool) (is, sure bool) {
+	first := bytes.TrimLeft(body[:min(len(body), maxOpening)], " \t\r\n")
+	first = first[:min(len(first), 16)]
+	is = len(first) > 0 && !bytes.ContainsFunc(first, func(r rune) bool {
 		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
 	})
+	return is, ended || len(first) > 0 && !is || len(first) == 16 || len(body) >= maxOpening
 }

@@ -163,12 +163,7 @@ func (d *batchDecoder) apply(e framing.Event, s *Stream) {
 // Raw implements rawDecoder: the numbers alone. What they are of, and the usage, stands
 // in vLLM's header metadata, in the form of the reply that has the rest: with
 // encoding_format bytes_only nobody tells. Source: vLLM, entrypoints/pooling/embed.
-// Words are none: nginx sends its pages under this content type, unless it is told another.
 func (d *batchDecoder) Raw(data []byte, s *Stream) {
-	if s.tokens == 0 && s.header.Get("metadata") == "" && worded(data) {
-		s.fail(quote(data))
-		return
-	}
 	if told := s.header.Get("metadata"); s.tokens == 0 && told != "" && d.read(framing.Event{Data: []byte(told)}, s) {
 		s.named(d.r.model)
 		s.usage.merge(d.r.usage)

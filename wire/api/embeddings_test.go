@@ -92,21 +92,36 @@ func TestBatchReplies(t *testing.T) {
 }
 
 // A page that nginx sends as it sends all whose type it was not told is neither vectors
-// nor sound.
+// nor sound, a reply in JSON is read, and neither by how the bytes were split.
 func TestPagesAreNoAnswers(t *testing.T) {
 	for body, want := range map[string]timeline.Outcome{
-		"<html>Service is down for maintenance</html>":             timeline.StreamError,
-		`{"error": "the model is being loaded"}`:                   timeline.StreamError,
+		"<html>Service is down for maintenance</html>": timeline.BadContentType,
+		"\r\n \r\n<html/>": timeline.BadContentType,
+		"upstream connect error or disconnect/reset before headers": timeline.BadContentType,
+		"busy":                                   timeline.BadContentType,
+		`{"error": "the model is being loaded"}`: timeline.StreamError,
+		`{"error":"x"}`:                          timeline.StreamError,
+		`[{"msg":"Field required"`:               timeline.Parse,
 		"\x00\x00\x80\x3f" + strings.Repeat("\xcd\xcc\x4c\x3e", 9): timeline.OK,
+		"<{ab" + strings.Repeat("\xcd\xcc\x4c\x3e", 9):             timeline.OK,
+		strings.Repeat(" ", 80):                                    timeline.OK,
 	} {
 		for _, of := range []*API{Embeddings, Speech} {
-			tl := timeline.New()
-			s := NewStream(tl, of, StreamOptions{})
-			s.Head(1000, Head{200, map[string][]string{"Content-Type": {"application/octet-stream"}}})
-			s.Read(2000, 0, []byte(body))
-			s.End(3000, timeline.EOF, nil, nil)
-			if tl.Outcome != want {
-				t.Errorf("%s, %q: %s, want %s", of.Name, body, tl.Outcome, want)
+			for _, size := range []int{1, 7, len(body)} {
+				tl := timeline.New()
+				s := NewStream(tl, of, StreamOptions{})
+				s.Head(1000, Head{200, map[string][]string{"Content-Type": {"application/octet-stream"}}})
+				for rest := []byte(body); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+					s.Read(2000, 0, rest[:min(size, len(rest))])
+				}
+				s.End(3000, timeline.EOF, nil, nil)
+				var sound int64
+				for ev := range tl.Events.Generation() {
+					sound += ev.Bytes
+				}
+				if tl.Outcome != want || (sound > 0) != (want == timeline.OK) || sound > int64(len(body)) || sound > 0 && sound < int64(len(body)) {
+					t.Errorf("%s, %q in %d: %s, %d bytes, want %s", of.Name, body, size, tl.Outcome, sound, want)
+				}
 			}
 		}
 	}

@@ -28,6 +28,11 @@ func (s *Stream) closeBody(end timeline.End) int {
 	if err := s.Close(); err != nil && s.fault == nil && end == timeline.EOF && !s.progress.complete() {
 		s.fault = fmt.Errorf("the compressed body stops short: %w", err)
 	}
+	if s.form == bare && s.decoder == nil && len(s.opening) > 0 && s.fault == nil {
+		if data := s.raw(nil, true); len(data) > 0 {
+			s.fault = s.framed(data)
+		}
+	}
 	if s.framer == nil || s.fault != nil {
 		return 0
 	}

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"encoding/base64"
-	"strings"
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
@@ -85,13 +83,8 @@ type speechDecoder struct {
 	sound sounding
 }
 
-// Raw implements rawDecoder. A page or a JSON text under the type of any bytes, as nginx
-// sends its own, is no sound.
+// Raw implements rawDecoder.
 func (d *speechDecoder) Raw(data []byte, s *Stream) {
-	if first := bytes.TrimSpace(data); s.tokens == 0 && worded(first) && (first[0] == '<' || first[0] == '{') && !strings.HasPrefix(mediaType(s.header.Get("Content-Type")), "audio/") {
-		s.fail(quote(first))
-		return
-	}
 	heard(d.sound.take(data, s.header.Get("Content-Type"), s), s)
 }
 

@@ -41,7 +41,7 @@ func TestSpeechReplies(t *testing.T) {
 		{"WAV", "audio/wav", wav + strings.Repeat("ab", 24_000), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
 		{"WAV without a type", "", wav + strings.Repeat("ab", 24_000), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
 		{"bare PCM that looks like JSON", "audio/pcm", `{"ab` + strings.Repeat("ab", 23_998), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
-		{"PCM that begins with white space", "application/octet-stream", "    " + strings.Repeat("ab", 23_998), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
+		{"PCM that begins with white space", "application/octet-stream", "    \x01" + strings.Repeat("a", 47_995), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
 		{"a format that is not read", "audio/flac", "fLaC....", timeline.EOF, timeline.OK, 8, -1, ""},
 		{"events", "text/event-stream", speechEvents, timeline.EOF, timeline.OK, 8, 166, ""},
 		{"events of Mistral", "text/event-stream", strings.ReplaceAll(speechEvents, `"audio":`, `"audio_data":`), timeline.EOF, timeline.OK, 8, 166, ""},

@@ -174,9 +174,16 @@ func (s *Stream) unpacked(data []byte) error {
 // body takes body bytes after content decoding.
 func (s *Stream) body(data []byte) error {
 	s.total += int64(len(data))
-	if s.form == bare && s.raw(data) {
-		return nil
+	if s.form == bare {
+		if data = s.raw(data, false); len(data) == 0 {
+			return nil
+		}
 	}
+	return s.framed(data)
+}
+
+// framed takes body bytes of a form that has a framing, or is foreign.
+func (s *Stream) framed(data []byte) error {
 	if s.form == foreign {
 		early := s.plain
 		s.plain = append(s.plain, data[:min(len(data), maxPlain-len(s.plain))]...)
