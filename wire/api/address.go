@@ -310,7 +310,7 @@ func Generates(path string) bool {
 	last := segments[len(segments)-1]
 	switch last[strings.LastIndexByte(last, ':')+1:] {
 	case "embeddings", "embed", "embedding", "embed_all", "embed_sparse", "multimodalembeddings", "contextualizedembeddings",
-		"rerank", "reranking", "ranking", "similarity", "apply-template", "moderations", "score", "classify", "pooling", "tokenize", "detokenize",
+		"rerank", "reranking", "ranking", "similarity", "apply-template", "moderations", "classify", "pooling", "tokenize", "detokenize",
 		"count_tokens", "input_tokens", "countTokens", "compact", "embedContent", "batchEmbedContents", "translations", "tags":
 		return false
 	}
@@ -319,16 +319,17 @@ func Generates(path string) bool {
 
 // endOf is the end of a path that no base has, though the API behind it is not known:
 // Vertex AI's endpoints, whose containers may speak any, Snowflake's, watsonx's,
-// DashScope's, Baseten's, SageMaker's, RunPod's, Replicate's, Cloudflare's and Triton's own.
+// DashScope's, Baseten's, SageMaker's, RunPod's, Replicate's, Cloudflare's and Triton's own,
+// and what containers on Azure's machine learning do, whatever that is.
 // Empty: none.
 func endOf(path string) string {
 	for _, end := range []string{":predict", ":rawPredict", ":complete", "/text/generation", "/text/generation_stream", "/text-generation/generation",
-		"/multimodal-generation/generation", "/production/predict", "/development/predict", "/invocations-response-stream", "/runsync", "/v1/predictions"} {
+		"/multimodal-generation/generation", "/production/predict", "/development/predict", "/invocations-response-stream", "/runsync", "/v1/predictions", "/score"} {
 		if strings.HasSuffix(path, end) {
 			return end
 		}
 	}
-	for _, of := range [][2]string{{"/ai/run/", ""}, {"/environments/", "/predict"}, {"/deployment/", "/predict"}, {"/v2/models/", "/infer"}, {"/models/", "/predictions"}} {
+	for _, of := range [][2]string{{"/ai/run/", ""}, {"/environments/", "/predict"}, {"/deployment/", "/predict"}, {"/v2/models/", "/infer"}, {"/models/", "/predictions"}, {"/v2/", "/run"}} {
 		if i := strings.Index(path, of[0]); i >= 0 && strings.HasSuffix(path[i+len(of[0])-1:], of[1]) {
 			return path[i:]
 		}

@@ -136,6 +136,11 @@ func TestBasesAsPasted(t *testing.T) {
 		{"runtime.sagemaker.us-east-1.amazonaws.com", "/endpoints/e/invocations-response-stream", "/endpoints/e/invocations-response-stream", ""},
 		{"h", "/v2/models/m/infer", "/v2/models/m/infer", ""},
 		{"api.runpod.ai", "/v2/e/runsync", "/v2/e/runsync", ""},
+		{"api.runpod.ai", "/v2/e/run", "/v2/e/run", ""},
+		{"api.runpod.ai", "/v2/e/openai/v1", "/v2/e/openai/v1/chat/completions", "/v2/e/openai/v1/models"},
+		{"h", "/team/run", "/team/run/v1/chat/completions", "/team/run/v1/models"},
+		{"e.eastus2.inference.ml.azure.com", "/score", "/score", ""},
+		{"api.mistral.ai", "/v1/agents/completions", "/v1/agents/completions", "/v1/models"},
 		{"api.replicate.com", "/v1/models/o/m/predictions", "/v1/models/o/m/predictions", ""},
 		{"h", "/team/generation", "/team/generation/v1/chat/completions", "/team/generation/v1/models"},
 		{"h", "/predict", "/predict/v1/chat/completions", "/predict/v1/models"},
@@ -171,7 +176,7 @@ func TestBasesAsPasted(t *testing.T) {
 		// llama.cpp's README, NIM's and Voyage's references, TEI's OpenAPI description
 		"/reranking": false, "/v1/reranking": false, "/embedding": false, "/v1/ranking": false, "/embed_all": false, "/v1/multimodalembeddings": false, "/apply-template": false, "/ranking/v1": true, "/rankings": true,
 		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,
-		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/ai/run/@cf/m": false, "/environments/production/predict": false, "/team/generation": true, "/v2/models/m/generate": true, "/cortex/inference:complete": false, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
+		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/ai/run/@cf/m": false, "/environments/production/predict": false, "/team/generation": true, "/v2/models/m/generate": true, "/cortex/inference:complete": false, "/score": false, "/v1/score": false, "/v2/e/run": false, "/scores": true, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
 		"/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": true,
 		"/v1": true, "": true, "/v1/chat/completions": true, "/embeddings/v1": true,
 	} {

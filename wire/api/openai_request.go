@@ -13,8 +13,8 @@ import (
 var OpenAIChat = &API{
 	Name: "openai-chat",
 	Path: "/v1/chat/completions",
-	// Perplexity, MiniMax, Databricks, IBM watsonx, what Vertex AI has of others than Anthropic.
-	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", anyInvocations, "/text/chat_stream", "/text/chat", "/models/MODEL:streamRawPredict", "/models/MODEL:rawPredict"},
+	// Perplexity, MiniMax, Mistral's agents, Databricks, IBM watsonx, what Vertex AI has of others than Anthropic.
+	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", "/agents/completions", anyInvocations, "/text/chat_stream", "/text/chat", "/models/MODEL:streamRawPredict", "/models/MODEL:rawPredict"},
 	Build:   buildOpenAIChat,
 	Decoder: func() Decoder { return new(openaiDecoder) },
 	Opening: `"delta":{`,
