@@ -31,3 +31,38 @@ func TestUsageWithTheEndOfEachChoice(t *testing.T) {
 		}
 	}
 }
+
+// An index that counts chunks is no choice, from whatever number it begins and whatever
+// chunks it counts; one that is the same throughout is one choice; several that take turns
+// are several.
+func TestIndexesOfChunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		indexes []int // of the chunks, the last of which has the finish reason
+		choices int
+	}{
+		"from 0":                {[]int{0, 1, 2, 3}, 1},
+		"from 1":                {[]int{1, 2, 3, 4}, 1},
+		"behind that of a role": {[]int{2, 3, 4, 5}, 1},
+		"with chunks left out":  {[]int{1, 2, 5, 9}, 1},
+		"of one choice from 1":  {[]int{1, 1, 1, 1}, 1},
+		"of two choices":        {[]int{0, 1, 0, 1}, 2},
+		"of two, from 1":        {[]int{1, 2, 1, 2}, 2},
+	} {
+		var chunks []string
+		for i, index := range c.indexes {
+			finish := "null"
+			if i == len(c.indexes)-1 {
+				finish = `"stop"`
+			}
+			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":%d,"delta":{"content":"a"},"finish_reason":%s}],"usage":{"prompt_tokens":9,"completion_tokens":%d,"total_tokens":%d}}`, index, finish, i+1, i+10))
+		}
+		tl := reply(OpenAIChat, "text/event-stream", events(append(chunks, "[DONE]")...), timeline.EOF)
+		seen := map[int]bool{}
+		for ev := range tl.Events.Generation() {
+			seen[ev.Choice] = true
+		}
+		if len(seen) != c.choices || tl.Outcome != timeline.OK || tl.Usage.Output.Or(0) != 4 {
+			t.Errorf("%s: %d choices, %s (%v), %v", name, len(seen), tl.Outcome, tl.Error, tl.Usage.Output)
+		}
+	}
+}

@@ -38,7 +38,8 @@ func (s *Stream) came(choice int) {
 	if s.bare.waiting > 0 {
 		s.settleIDs(timeline.Empty)
 	}
-	s.scattered = s.scattered || int64(choice) != s.tokens
+	s.scattered = s.scattered || s.tokens > 0 && choice <= s.lastChoice
+	s.lastChoice = choice
 	s.tokens++
 	s.progress.see(choice)
 }
@@ -55,6 +56,11 @@ func (p *progress) see(choice int) {
 	if choice >= 0 && choice < maxChoices {
 		p.seen |= 1 << choice
 	}
+}
+
+// only reports whether no other choice has shown up so far.
+func (p progress) only(choice int) bool {
+	return choice >= 0 && choice < maxChoices && p.seen&^(1<<choice) == 0
 }
 
 // maxChoices is how many choices of a reply are told apart.
@@ -83,7 +89,8 @@ func (s *Stream) finishWord(choice int, reason string) {
 }
 
 // numbered reports whether the index of a choice counted the chunks of one answer
-// instead: each event has the next number, and one finish reason came for all.
+// instead, from whatever number, those without text perhaps among them: each event has a
+// larger one, and one finish reason came for all.
 func (s *Stream) numbered() bool { return !s.scattered && s.tokens >= 3 && s.finishes <= 1 }
 
 // oneChoice makes such an answer what it is.

@@ -64,6 +64,11 @@ func isLines(kind string) bool {
 	return false
 }
 
+// tellsProblem reports whether a body is said to tell of a problem (RFC 9457), be the status what it may.
+func tellsProblem(h http.Header) bool {
+	return mediaType(h.Get("Content-Type")) == "application/problem+json"
+}
+
 func mediaType(value string) string {
 	kind, _, err := mime.ParseMediaType(value)
 	if err != nil {
@@ -77,7 +82,7 @@ func mediaType(value string) string {
 func (f form) settle(first byte, a *API) form {
 	json := first == '{' || first == '['
 	switch {
-	case f == messages, f == unsure && first == 0: // the length of a message
+	case f == messages, first == 0 && f != native && f != socket: // the length of a message, which no text begins with
 		return messages
 	case a.StreamsArray && first == '[' && (f == unsure || f == whole):
 		return elements
@@ -118,6 +123,12 @@ func (s *Stream) line(data []byte) []byte {
 // begins tells by its first bytes whether a body of an unlikely content type is a stream
 // of the API, or may be a whole reply of it; sure is false while there are too few of them.
 func begins(b []byte, a *API) (f form, sure bool) {
+	switch is, sure := framing.BeginsEventStream(b); {
+	case is:
+		return messages, true
+	case !sure:
+		return foreign, false
+	}
 	const mark = "\ufeff"
 	if n := min(len(b), len(mark)); n < len(mark) && string(b) == mark[:n] {
 		return foreign, false

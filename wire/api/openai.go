@@ -120,7 +120,7 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 		}
 	}
 	var output timeline.Opt[int64]
-	if d.hasUsage && len(d.choices) == 1 && ch.index == 0 && s.progress.seen&^1 == 0 {
+	if d.hasUsage && len(d.choices) == 1 && s.progress.only(ch.index) {
 		output = d.usage.Output
 	}
 	var tokens timeline.Opt[int64]

@@ -141,7 +141,7 @@ func refusal(data []byte) []byte {
 			if raw := c.baseResp(); raw != nil {
 				found = raw
 			}
-		case "message", "Message", "msg":
+		case "message", "Message", "msg", "title": // the last of RFC 9457
 			if c.Peek() == '"' {
 				t, _ := c.Text()
 				words = words || !fine(t)

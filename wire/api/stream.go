@@ -66,7 +66,8 @@ type Stream struct {
 	lastToken     int64
 	tokens        int64 // generation events so far
 	finishes      int   // finish reasons so far
-	scattered     bool  // an event's choice was not the number of events before it
+	lastChoice    int   // of the last generation event
+	scattered     bool  // an event's choice was no larger than that of the one before
 	doubt         bool  // the content type is of no reply, the bytes may be
 	mislabelled   bool  // a body that may be a whole reply has such a content type
 	judging       bool  // whether the content type is of another reply than this
@@ -252,6 +253,9 @@ func (s *Stream) start(data []byte) (bool, error) {
 	s.yield = s.event
 	labelled := s.form
 	s.form = s.form.settle(first[0], s.api)
+	if s.form == messages && labelled != messages && labelled != unsure {
+		s.tl.Flags |= timeline.WrongContentType
+	}
 	s.lining = s.form == whole && s.api.Opening != ""
 	if s.judging = s.form == sse && (labelled == whole || labelled == lines); s.judging {
 		s.judge(first)
@@ -307,6 +311,8 @@ func (s *Stream) event(e framing.Event) error {
 			s.tl.Flags &^= timeline.WrongContentType
 		case !s.progress.done:
 			s.fault = fmt.Errorf("the body is no JSON: %s", quote(e.Data))
+		case !s.failed && tellsProblem(s.header): // whatever its members are
+			s.failQuietly(wordsOf(e.Data))
 		}
 	case s.form == sse && len(bytes.TrimSpace(e.Data)) == 0 && e.Name != "error": // some gateways keep a connection up so
 		s.add(timeline.Ping, 0, 0, none)

@@ -311,3 +311,34 @@ func idTokens(tl *timeline.Timeline) (n int64) {
 	}
 	return n
 }
+
+// Amazon's messages under another content type, or none, are known by the checksum of their
+// first bytes, however they are split; other bytes under such a type are none.
+func TestAmazonsMessagesUnderAnotherType(t *testing.T) {
+	body := amazon("messageStart", `{"role":"assistant"}`, "contentBlockDelta", `{"delta":{"text":"a"}}`, "messageStop", `{"stopReason":"end_turn"}`,
+		"metadata", `{"usage":{"inputTokens":5,"outputTokens":1,"totalTokens":6}}`)
+	for kind, flagged := range map[string]bool{amazonStream: false, "": false, "application/octet-stream": true, "text/event-stream": true, "application/json": true, "text/plain": true} {
+		for _, size := range []int{1, 5, len(body)} {
+			head := Head{200, map[string][]string{"Content-Type": {kind}}}
+			tl := replay(Bedrock, head, cutBy(body, size), timeline.EOF)
+			if tl.Outcome != timeline.OK || tl.Text != "a" || tl.Usage.Input.Or(0) != 5 || tl.Flags.Has(timeline.WrongContentType) != flagged {
+				t.Errorf("%q in %d: %s (%v), %q, %v", kind, size, tl.Outcome, tl.Error, tl.Text, tl.Flags.Names())
+			}
+			if kind != "application/octet-stream" {
+				continue
+			}
+			if tl := replay(Bedrock, head, cutBy("\x00\x00"+body, size), timeline.EOF); tl.Outcome != timeline.BadContentType || tl.Flags != 0 {
+				t.Errorf("other bytes in %d: %s (%v), %v", size, tl.Outcome, tl.Error, tl.Flags.Names())
+			}
+		}
+	}
+}
+
+// cutBy are reads of so many bytes.
+func cutBy(body string, size int) (reads [][]byte) {
+	for len(body) > 0 {
+		n := min(size, len(body))
+		reads, body = append(reads, []byte(body[:n])), body[n:]
+	}
+	return reads
+}

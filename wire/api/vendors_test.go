@@ -307,6 +307,10 @@ func TestErrorsOfVendors(t *testing.T) {
 	}{
 		{"FastAPI's detail", "text/event-stream", events(`{"detail":"Model is overloaded"}`), timeline.StreamError, "Model is overloaded", nil},
 		{"in the middle", "text/event-stream", events(content("a"), `{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}`, "[DONE]"), timeline.StreamError, "field required", nil},
+		{"a problem without a detail (RFC 9457)", "application/json", `{"type":"about:blank","title":"Too Many Requests","status":429}`, timeline.StreamError, "Too Many Requests (type about:blank, status 429)", []string{"non_streaming", "stream_ignored"}},
+		{"a problem among events", "text/event-stream", events(content("a"), `{"type":"https://example.com/quota","title":"Quota exceeded","status":503}`, "[DONE]"), timeline.StreamError, "Quota exceeded (type https://example.com/quota, status 503)", nil},
+		{"a problem by its content type", "application/problem+json; charset=utf-8", `{"type":"https://example.com/quota","title":"Quota exceeded"}`, timeline.StreamError, "Quota exceeded (type https://example.com/quota)", []string{"non_streaming", "stream_ignored"}},
+		{"an answer with a title", "application/json", `{"choices":[{"message":{"content":"{\"title\":\"a\"}"},"finish_reason":"stop"}],"title":"a chat"}`, timeline.OK, "", []string{"non_streaming", "stream_ignored"}},
 		{"as a whole body", "application/json", `{"detail":"Not authenticated"}`, timeline.StreamError, "Not authenticated", []string{"non_streaming", "stream_ignored"}},
 		{"MiniMax", "application/json", `{"id":"1","choices":null,"base_resp":{"status_code":1004,"status_msg":"login fail"}}`, timeline.StreamError, "login fail (status_code 1004)", []string{"non_streaming", "stream_ignored"}},
 		{"MiniMax in a stream", "text/event-stream", events(`{"choices":null,"usage":{"total_tokens":0},"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`), timeline.StreamError, "insufficient balance", nil},

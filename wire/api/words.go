@@ -34,7 +34,7 @@ func errorWords(data []byte) string {
 // errorObject collects what is said about an error.
 type errorObject struct {
 	message string
-	text    string   // FastChat's words, where there is no message
+	text    string   // FastChat's words, or RFC 9457's title, where there is no message
 	details []string // "code 500", "type server_error"
 }
 
@@ -68,7 +68,7 @@ func (e *errorObject) read(c *scan, depth int) {
 		switch string(name) {
 		case "error", "detail", "errors", "msg", "message", "Message", "error_message", "error_msg", "errorMessage", "fault", "faultstring", "base_resp", "status_msg":
 			e.read(c, depth+1)
-		case "text":
+		case "text", "title":
 			t, _ := c.Text()
 			e.text = t.String()
 		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno", "param", "loc", "field":

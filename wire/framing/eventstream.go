@@ -160,6 +160,15 @@ func readHeaders(b []byte, last string) (h messageHeaders, err error) {
 	return h, nil
 }
 
+// BeginsEventStream reports whether a body begins as a message does, by the checksum of its
+// first bytes; sure is false while there are too few of them.
+func BeginsEventStream(b []byte) (is, sure bool) {
+	if len(b) < preludeBytes {
+		return false, len(b) > 0 && b[0] != 0 // no message has 16 MiB
+	}
+	return binary.BigEndian.Uint32(b[8:]) == crc32.ChecksumIEEE(b[:8]), true
+}
+
 // Held implements Framer.
 func (f *EventStream) Held() int { return cap(f.held) + cap(f.data) }
 
