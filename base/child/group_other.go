@@ -4,7 +4,7 @@ package child
 
 import "os/exec"
 
-// Group knows no groups here: the program alone is ended.
-func Group(cmd *exec.Cmd) (kill func() error) {
+// group knows no groups here: the program alone is ended.
+func group(cmd *exec.Cmd) (kill func() error) {
 	return func() error { return cmd.Process.Kill() }
 }

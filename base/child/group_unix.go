@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Group gives a program a process group of its own: what it starts ends with it,
+// group gives a program a process group of its own: what it starts ends with it,
 // and Ctrl-C at our terminal does not reach it.
-func Group(cmd *exec.Cmd) (kill func() error) {
+func group(cmd *exec.Cmd) (kill func() error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

@@ -110,7 +110,7 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 			return
 		}
 		<-stop
-		os.Exit(exitInterrupted)
+		leave()
 	}()
 	opt.Reload = reload
 	first := plan

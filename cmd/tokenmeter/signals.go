@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"tokenmeter/base/child"
 	"tokenmeter/wire/client"
 )
 
@@ -29,7 +30,7 @@ func interruptible(stopping func()) (ctx context.Context, end func()) {
 		}
 		select {
 		case <-got:
-			os.Exit(exitInterrupted)
+			leave()
 		case <-done:
 		}
 	}()
@@ -39,6 +40,12 @@ func interruptible(stopping func()) (ctx context.Context, end func()) {
 		close(done)
 		cancel(nil)
 	}
+}
+
+// leave ends the program now, and the programs that it runs.
+func leave() {
+	child.EndAll()
+	os.Exit(exitInterrupted)
 }
 
 // working counts the contexts of interruptible that did not end.
@@ -58,7 +65,7 @@ func leaveAtSignals(command string) {
 	go func() {
 		for range got {
 			if working.Load() == 0 {
-				os.Exit(exitInterrupted)
+				leave()
 			}
 		}
 	}()

@@ -34,7 +34,9 @@ func (c *Control) command(ctx context.Context, when, line string, more map[strin
 		if err != nil {
 			return fmt.Errorf("its output has no place: %w", err)
 		}
-		defer os.Remove(out.Name())
+		if os.Remove(out.Name()) != nil { // some systems remove no open file
+			defer os.Remove(out.Name())
+		}
 		defer out.Close()
 		began := c.now()
 		err = c.shell(ctx, line, out, c.env(when, more))
@@ -57,8 +59,8 @@ func (c *Control) shell(ctx context.Context, line string, out *os.File, env []st
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, env
-	cmd.Cancel, cmd.WaitDelay = child.Group(cmd), straggle
-	return cmd.Run()
+	cmd.WaitDelay = straggle
+	return child.Run(cmd)
 }
 
 // straggle is how long a command may take to go once it was killed.

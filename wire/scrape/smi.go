@@ -52,15 +52,11 @@ func (t tool) run(ctx context.Context, name string, limit time.Duration) (page [
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, name, t.args...)
-	kill := child.Group(cmd)
-	cmd.Cancel, cmd.WaitDelay = kill, straggle
+	cmd.WaitDelay = straggle
 	var out capped
 	cmd.Stdout = &out
-	if err = orStuck(ctx, cmd.Run); errors.Is(err, errStuck) {
+	if err = orStuck(ctx, func() error { return child.Run(cmd) }); errors.Is(err, errStuck) {
 		return nil, 0, fmt.Errorf("%s did not end within %v, and %w", name, limit, err)
-	}
-	if errors.Is(err, exec.ErrWaitDelay) {
-		_ = kill() // what it left behind
 	}
 	if s := cmd.ProcessState; s != nil {
 		spent = s.UserTime() + s.SystemTime()
