@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // besides is a model that a request names beside the one that it asks for.
@@ -233,40 +232,6 @@ func eachElement(data []byte, from int, f func(value span)) (ok bool) {
 	return false
 }
 
-// plainWords are the words of paths that name no model: those of the APIs that are known,
-// and of what stands before them at vendors and gateways.
-var plainWords = sync.OnceValue(func() map[string]bool {
-	words := map[string]bool{}
-	paths := strings.Join(DefaultPaths(), "/")
-	for _, word := range strings.FieldsFunc(strings.ToLower(paths), func(r rune) bool { return strings.ContainsRune("/ :*,", r) }) {
-		words[word] = true
-	}
-	for word := range strings.FieldsSeq(`ai ml llm api-inference beta rest app apis gateway proxy router inference infer serverless text generation services aigc
-		multimodal-generation text-generation text-embedding text-rerank compatible-mode compatible-api paas coding plan cortex cloud client engines endpoints openapi
-		serving-endpoints invocations foundry providers completions rawpredict streamrawpredict labels versions tokenize detokenize score pooling classify
-		invocations-response-stream compatibility hf-inference fim agents actions 20231130 openai anthropic google gemini azure bedrock vertex vertex_ai vertex-ai cohere
-		vllm sglang llama.cpp mlx`) {
-		words[word] = true
-	}
-	return words
-})
-
-// valued are words of paths before a name that is no model's.
-var valued = []string{"projects", "locations", "accounts", "publishers", "regions", "region", "workspaces", "organizations", "orgs", "tenants",
-	"threads", "assistants", "responses", "conversations", "batches", "files", "uploads", "jobs", "sessions", "runs",
-	"vector_stores", "containers", "evals", "skills", "cachedcontents", "filesearchstores", "fine-tunes", "prompts", "collections", "datasets", "voices", "slots"}
-
-// modelled are those before a model's name that may end a path.
-var modelled = []string{"model", "models", "tunedmodels", "engines", "deployments", "endpoints", "serving-endpoints", "run", "upstream"}
-
-// named are words of paths behind which a model stands, whatever it is called, but for these
-// words: Docker's backends, what Databricks' address for OpenAI's clients goes on with.
-var named = map[string][]string{
-	"engines":           {"llama.cpp", "vllm", "mlx", "sglang"},
-	"serving-endpoints": {"chat", "completions", "embeddings", "responses"},
-	"deployments":       nil, "tunedmodels": nil, "upstream": nil,
-}
-
 // unread are the names in a path that are not those of its API, nor written out in the
 // paths of the route: servers have models there (/engines/NAME/chat/completions,
 // /serving-endpoints/NAME/invocations, /NAME/v1/chat/completions). Names that stand side
@@ -286,9 +251,8 @@ func (r *route) unread(path string) (names []string) {
 			segment, low = segment[:at], low[:at] // models/NAME:generateContent
 			segments = append(segments, "")
 		}
-		but, model := named[before]
 		switch {
-		case low == "" || !(model && !slices.Contains(but, low)) && (slices.Contains(valued, before) || r.plain(low)):
+		case low == "" || !namesAnyModel(before, low) && (pathWords[before]&ofThing != 0 || r.plain(low)):
 			end()
 		default:
 			if len(run) == 0 {
@@ -298,7 +262,7 @@ func (r *route) unread(path string) (names []string) {
 		}
 		before = low
 	}
-	if len(run) > 0 && (len(segments) > 0 && segments[len(segments)-1] == "" || slices.Contains(modelled, opened)) {
+	if len(run) > 0 && (len(segments) > 0 && segments[len(segments)-1] == "" || pathWords[opened]&ofModel != 0) {
 		end()
 	}
 	return names
@@ -314,7 +278,7 @@ func isVersion(word string) bool {
 
 // plain reports whether a word of a path, in small letters, names no model.
 func (r *route) plain(word string) bool {
-	if isVersion(word) || plainWords()[word] || slices.Contains(valued, word) || slices.Contains(modelled, word) {
+	if isVersion(word) || pathWords[word]&(ofThing|ofModel|noModel) != 0 || defaultWords()[word] {
 		return true
 	}
 	return slices.ContainsFunc(r.rules, func(rule pathRule) bool {

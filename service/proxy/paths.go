@@ -78,20 +78,11 @@ func (r *pathRule) allowed(path string) []string {
 func keepsThings(path string) bool {
 	last, before := "", ""
 	for _, name := range segments(path) {
-		switch name {
-		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
-			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
-			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "model-invocation-job", "model-customization-jobs",
-			"video_generation", "image-synthesis", "conversations": // MiniMax's; DashScope's; OpenAI's
+		switch {
+		case pathWords[name]&keeps != 0, isQueue(name):
 			last = name
-		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
-			if before == "api" {
-				last = name
-			}
-		default:
-			if isQueue(name) {
-				last = name
-			}
+		case before == "api" && slices.Contains(ollamaKeeps, name):
+			last = name
 		}
 		before = name
 	}
@@ -106,6 +97,9 @@ func keepsThings(path string) bool {
 	}
 	return true
 }
+
+// ollamaKeeps are Ollama's paths below /api by which it keeps models.
+var ollamaKeeps = []string{"pull", "push", "create", "copy", "delete", "blobs"}
 
 // queued reports whether what stands behind a segment of a path is answered later, to
 // whoever has the key: /v1/async/chat/completions of Bifrost, Perplexity and Zhipu,
