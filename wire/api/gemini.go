@@ -98,9 +98,6 @@ type geminiCandidate struct {
 func (d *geminiDecoder) apply(_ framing.Event, s *Stream) {
 	all, from := d.r.pieces, 0
 	usage, has := d.r.usage, d.r.hasUsage
-	if has {
-		s.usage.restate(&usage)
-	}
 	blocked := d.r.finish
 	for i, c := range d.cands {
 		d.r.choice, d.r.said, d.r.finish = c.choice, c.said, c.finish

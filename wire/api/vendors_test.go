@@ -578,6 +578,32 @@ func TestGeminisPromptIsEstimatedAtFirst(t *testing.T) {
 	}
 }
 
+// The same on OpenAI's path, and through gateways that pass Google's counts on.
+// Source: recordings of magentic 0.41.1, tests/cassettes/test_chat_model/test_openai_chat_model_gemini.
+func TestPromptEstimatedByOtherPaths(t *testing.T) {
+	for _, c := range []struct {
+		usages []string
+		want   string
+	}{
+		{[]string{`"completion_tokens":0,"prompt_tokens":4,"total_tokens":4`, `"completion_tokens":0,"prompt_tokens":4,"total_tokens":4`, `"completion_tokens":11,"prompt_tokens":3,"total_tokens":14`}, `{"input":3,"output":11,"total":14}`},
+		{[]string{`"prompt_tokens":78,"total_tokens":78,"prompt_tokens_details":{"image_tokens":60}`, `"completion_tokens":12,"prompt_tokens":33,"total_tokens":45,"prompt_tokens_details":{"image_tokens":20}`}, `{"input":33,"output":12,"total":45,"media":20}`},
+		{[]string{`"completion_tokens":1,"prompt_tokens":100,"total_tokens":101,"prompt_tokens_details":{"cached_tokens":64}`, `"completion_tokens":5,"prompt_tokens":90,"total_tokens":95`}, `{"input":90,"cached":64,"output":5,"total":95}`},
+		// A cache beside the prompt, zeros, less output, and what does not add up replace nothing.
+		{[]string{`"completion_tokens":0,"prompt_tokens":10904,"total_tokens":10904`, `"completion_tokens":19,"prompt_tokens":368,"total_tokens":10923,"cache_read_input_tokens":10536`}, `{"input":10904,"cached":10536,"output":19,"total":10923}`},
+		{[]string{`"completion_tokens":6,"prompt_tokens":17,"total_tokens":23`, `"completion_tokens":0,"prompt_tokens":0,"total_tokens":0`}, `{"input":17,"output":6,"total":23}`},
+		{[]string{`"completion_tokens":6,"prompt_tokens":17,"total_tokens":23`, `"completion_tokens":2,"prompt_tokens":9,"total_tokens":11`}, `{"input":17,"output":6,"total":23}`},
+		{[]string{`"completion_tokens":0,"prompt_tokens":17,"total_tokens":17`, `"completion_tokens":6,"prompt_tokens":1`}, `{"input":17,"output":6,"total":17}`},
+	} {
+		var chunks []string
+		for _, u := range c.usages {
+			chunks = append(chunks, `{"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{`+u+`}}`)
+		}
+		if got := jsonOf(reply(OpenAIChat, "text/event-stream", events(append(chunks, stopChunk, "[DONE]")...), timeline.EOF).Usage); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.usages, got, c.want)
+		}
+	}
+}
+
 // Gemini's answer count holds the thoughts on some ways to it; the total tells.
 func TestGeminiThoughtsWithinTheAnswer(t *testing.T) {
 	for usage, want := range map[string]string{
