@@ -128,7 +128,7 @@ func refusal(data []byte) []byte {
 	var c scan
 	c.Reset(data)
 	var found []byte
-	var words, coded, well, failed bool
+	var words, titled, coded, well, failed bool
 	members := 0
 	for name := range c.Members {
 		members++
@@ -141,7 +141,10 @@ func refusal(data []byte) []byte {
 			if raw := c.baseResp(); raw != nil {
 				found = raw
 			}
-		case "message", "Message", "msg", "title": // the last of RFC 9457
+		case "title": // of RFC 9457; by itself it may be a conversation's
+			c.Skip()
+			titled = true
+		case "message", "Message", "msg":
 			if c.Peek() == '"' {
 				t, _ := c.Text()
 				words = words || !fine(t)
@@ -178,7 +181,7 @@ func refusal(data []byte) []byte {
 		return nil
 	case found != nil:
 		return found
-	case words && (failed || coded && !well || members == 1):
+	case (words || titled) && (failed || coded && !well), words && members == 1:
 		return data
 	}
 	return nil
