@@ -125,14 +125,24 @@ func (r *response) parseHead(head []byte) error {
 func parseStatusLine(line string) (minor, status int, err error) {
 	rest, ok := strings.CutPrefix(line, "HTTP/1.")
 	if !ok || len(rest) < 5 || rest[0] != '0' && rest[0] != '1' || rest[1] != ' ' {
-		return 0, 0, broken("status line %.64q", line)
+		return 0, 0, broken("status line %s", quoted(line))
 	}
 	code, _, _ := strings.Cut(strings.TrimLeft(rest[1:], " "), " ")
 	n, err := strconv.ParseUint(code, 10, 16)
 	if err != nil || len(code) != 3 || n < 100 {
-		return 0, 0, broken("status line %.64q", line)
+		return 0, 0, broken("status line %s", quoted(line))
 	}
 	return int(rest[0] - '0'), int(n), nil
+}
+
+// quoted is what a server sent, or the start of it with an ellipsis behind: by that a key
+// is known which the cut halved.
+func quoted[T string | []byte](sent T) string {
+	const most = 64
+	if len(sent) <= most {
+		return strconv.Quote(string(sent))
+	}
+	return strconv.Quote(string(sent[:most]) + "…")
 }
 
 // parseFields reads header or trailer lines up to an empty one. A line that
@@ -158,7 +168,7 @@ func parseFields(block []byte) (http.Header, error) {
 		}
 		key, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok || !validName(key) {
-			return nil, broken("header line %.64q", line)
+			return nil, broken("header line %s", quoted(line))
 		}
 		if fields++; fields > maxFields {
 			return nil, broken("more than %d header fields", maxFields)
@@ -209,7 +219,7 @@ func (r *response) readFraming() error {
 	}
 	if len(codings) > 0 {
 		if len(codings) != 1 || codings[0] != "chunked" {
-			return broken("transfer-encoding %.64q", strings.Join(codings, ", "))
+			return broken("transfer-encoding %s", quoted(strings.Join(codings, ", ")))
 		}
 		r.startChunk()
 		return nil
@@ -228,7 +238,7 @@ func (r *response) readFraming() error {
 	r.header["Content-Length"] = lengths[:1]
 	n, err := strconv.ParseUint(lengths[0], 10, 62)
 	if err != nil {
-		return broken("content-length %.64q", lengths[0])
+		return broken("content-length %s", quoted(lengths[0]))
 	}
 	r.left, r.state = int64(n), inFixed
 	if n == 0 {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -70,6 +71,52 @@ func TestNamesOfTheUnreadKeepSecrets(t *testing.T) {
 			if shown := strings.Map(letters, fmt.Sprintf("%+v", *tl)); strings.Contains(shown, plain[at:at+6]) {
 				t.Errorf("%s: %s is shown in %q", key, plain[at:at+6], tl.Unread)
 			}
+		}
+	}
+}
+
+// A key that the cut of a long text halves is hidden, wherever in a reply it stands, and
+// whatever the words behind the cut are.
+func TestHalvedKeysAreHidden(t *testing.T) {
+	const key = "zk-CANARYtok3n0123456789abcdefghijklmnopqrstuvwxyz"
+	const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 400\r\n\r\n"
+	for name, c := range map[string]struct {
+		reply string // @ is letters and the key
+		cuts  int    // at how many letters the text is cut
+	}{
+		"an error's message": {"HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 1400\r\n\r\n{\"error\":{\"type\":\"t\",\"code\":\"c\",\"message\":\"@\"}}", 1024},
+		"an error's code":    {"HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 1400\r\n\r\n{\"error\":{\"message\":\"m\",\"code\":\"@\",\"type\":\"t\"}}", 251},
+		"a page":             {html + "<p>@", 253},
+		"a kind":             {"HTTP/1.1 200 OK\r\nContent-Type: text/@\r\nContent-Length: 400\r\n\r\n<html>", 251},
+		"a trailer":          {"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Err: @\r\nX-Other: a\r\n\r\n", 1017},
+		"the server's name":  {"HTTP/1.1 200 OK\r\nServer: @\r\nContent-Type: application/json\r\nContent-Length: 1400\r\n\r\n{\"system_fingerprint\":\"fp_1\",\"choices\":[{\"message\":{\"content\":\"a\"}}]}", 256},
+		"a broken header":    {"HTTP/1.1 200 OK\r\nbad @: x\r\n\r\n", 60},
+		"a broken status":    {"HTTP/9 @ OK\r\n\r\n", 57},
+		"a coding":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: @\r\n\r\n", 64},
+		"a length":           {"HTTP/1.1 200 OK\r\nContent-Length: @\r\n\r\n", 64},
+	} {
+		halved, last := false, ""
+		for pad := c.cuts - len(key) - 2; pad < c.cuts+2; pad++ {
+			told := strings.Repeat("x", max(pad, 0)) + key
+			reply := strings.Replace(c.reply, "@", told, 1)
+			if _, body, _ := strings.Cut(reply, "\r\n\r\n"); strings.Contains(reply, "1400\r\n") {
+				reply += strings.Repeat(" ", max(1400-len(body), 0))
+			} else if strings.Contains(reply, "400\r\n") {
+				reply += strings.Repeat(" ", max(400-len(body), 0))
+			}
+			var all string
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{serve: play("10ms " + reply)}
+				tl := send(t.Context(), pipeClient(t, f, func(c *Config) { c.Key = key }))
+				all = strings.ToLower(fmt.Sprintf("%+v, %+v", tl.Error, *tl))
+			})
+			if strings.Contains(all, "canary") {
+				t.Errorf("%s, %d letters before: %.300s", name, pad, all)
+			}
+			last, halved = all, halved || strings.Contains(all, "zk-c") && !strings.Contains(all, "zk-canary")
+		}
+		if !halved {
+			t.Errorf("%s: the cut is elsewhere: %.1500s", name, last)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func checkSwitch(h http.Header, key string) error {
 	case strings.TrimSpace(h.Get("Sec-Websocket-Accept")) != framing.AcceptKey(key):
 		return errors.New("no valid WebSocket handshake: Sec-WebSocket-Accept does not answer the key")
 	case h.Get("Sec-Websocket-Extensions") != "":
-		return fmt.Errorf("no valid WebSocket handshake: the extension %.64q was not asked for", h.Get("Sec-Websocket-Extensions"))
+		return fmt.Errorf("no valid WebSocket handshake: the extension %s was not asked for", quoted(h.Get("Sec-Websocket-Extensions")))
 	}
 	return nil
 }
