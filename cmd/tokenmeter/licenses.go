@@ -2,16 +2,9 @@ package main
 
 import (
 	"compress/gzip"
-	_ "embed"
 	"io"
 	"strings"
 )
-
-// notices are the licences of what others wrote and the binary holds, packed: a
-// seventh of the text. `go run ./tools/notices` writes them.
-//
-//go:embed notices.txt.gz
-var notices string
 
 type licensesCmd struct {
 	sharedFlags `embed:""`

@@ -20,8 +20,8 @@ func TestNoticesNameEveryModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	notices := out.String()
-	if plain, err := os.ReadFile("notices.txt"); err != nil || string(plain) != notices {
-		t.Errorf("notices.txt and notices.txt.gz differ: go run ./tools/notices (%v)", err)
+	if plain, err := os.ReadFile(noticesFile); err != nil || string(plain) != notices {
+		t.Errorf("%s and what is packed of it differ: go run ./tools/notices (%v)", noticesFile, err)
 	}
 	testOnly := map[string]bool{"github.com/google/go-cmp": true, "github.com/rogpeppe/go-internal": true, "pgregory.net/rapid": true,
 		"golang.org/x/tools": true, "golang.org/x/mod": true, "github.com/tmaxmax/go-sse": true}

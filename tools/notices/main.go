@@ -17,10 +17,13 @@ import (
 	"strings"
 )
 
-const (
-	file   = "cmd/tokenmeter/notices.txt" // beside it, packed, what the binary holds
-	binary = "./cmd/tokenmeter"
-)
+const binary = "./cmd/tokenmeter"
+
+// files are written, and beside each, packed, what that build holds.
+var files = []struct{ name, tags string }{
+	{"cmd/tokenmeter/notices.txt", ""},
+	{"cmd/tokenmeter/notices_lean.txt", "lean"},
+}
 
 // targets are the systems that a release is built for: each has modules of its own.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
@@ -31,19 +34,21 @@ var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents|copyrigh
 func main() {
 	check := flag.Bool("check", false, "write nothing; fail where the file is not up to date")
 	flag.Parse()
-	text, err := notices()
-	if err == nil && *check {
-		err = same(text)
-	} else if err == nil {
-		err = write(text)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "notices:", err)
-		os.Exit(1)
+	for _, f := range files {
+		text, err := notices(f.tags)
+		if err == nil && *check {
+			err = same(f.name, text)
+		} else if err == nil {
+			err = write(f.name, text)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "notices:", err)
+			os.Exit(1)
+		}
 	}
 }
 
-func write(text []byte) error {
+func write(file string, text []byte) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -58,7 +63,7 @@ func write(text []byte) error {
 	return errors.Join(os.WriteFile(file, text, 0o644), os.WriteFile(file+".gz", packed.Bytes(), 0o644))
 }
 
-func same(text []byte) error {
+func same(file string, text []byte) error {
 	have, err := os.ReadFile(file)
 	if err == nil && !bytes.Equal(have, text) {
 		err = fmt.Errorf("%s is older than go.mod: go run ./tools/notices", file)
@@ -67,8 +72,8 @@ func same(text []byte) error {
 }
 
 // notices lists the modules, and then every text once, with whose it is.
-func notices() ([]byte, error) {
-	dirs, err := modules()
+func notices(tags string) ([]byte, error) {
+	dirs, err := modules(tags)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +110,7 @@ func notices() ([]byte, error) {
 }
 
 // modules are the folders of all that is compiled in, by name and version.
-func modules() (map[string]string, error) {
+func modules(tags string) (map[string]string, error) {
 	dirs := map[string]string{"the two vocabularies (tiktoken, OpenAI)": "wire/tokens/ranks"}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -114,7 +119,7 @@ func modules() (map[string]string, error) {
 	dirs["the Go standard library"] = strings.TrimSpace(string(root))
 	for _, target := range targets {
 		system, arch, _ := strings.Cut(target, "/")
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", binary)
+		list := exec.Command("go", "list", "-deps", "-tags", tags, "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", binary)
 		list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 		list.Stderr = os.Stderr
 		out, err := list.Output()
