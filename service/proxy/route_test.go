@@ -371,9 +371,9 @@ func TestAPIsByPath(t *testing.T) {
 	}
 }
 
-// Writer has chat completions at /v1/chat, where Cohere had another API.
-func TestWritersChatIsMeasured(t *testing.T) {
-	for host, reason := range map[string]traffic.Reason{"http://api.writer.com": "", "http://api.writer.com/v1/chat": "", "http://api.cohere.com": traffic.UnknownAPI} {
+// Writer has chat completions at /v1/chat, Cohere the first version of its API; of others nobody knows.
+func TestVendorsOwnChatIsMeasured(t *testing.T) {
+	for host, reason := range map[string]traffic.Reason{"http://api.writer.com": "", "http://api.writer.com/v1/chat": "", "http://api.cohere.com": "", "http://api.cohere.ai": "", "http://h": traffic.UnknownAPI} {
 		synctest.Test(t, func(t *testing.T) {
 			h := open(t, answerOK, func(c *Config) { c.Upstreams[0].URL = host })
 			want(t, "status", h.talk(post("/v1/chat", `{"model":"palmyra-x5","messages":[]}`), 0).StatusCode, 200)

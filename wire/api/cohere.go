@@ -7,7 +7,8 @@ import (
 	"tokenmeter/wire/framing"
 )
 
-// Cohere is POST /v2/chat: events by type, message-end at the end. Source: the
+// Cohere is POST /v2/chat: events by type, message-end at the end. What version 1 answers
+// at /v1/chat is read too: lines of JSON by event_type, stream-end at the end. Source: the
 // types of Cohere's SDK 7.3.1.
 var Cohere = &API{
 	Name:    "cohere",
@@ -15,9 +16,10 @@ var Cohere = &API{
 	Common:  true,
 	Build:   buildCohere,
 	Decoder: func() Decoder { return new(cohereDecoder) },
-	Events:  "message- content- tool- citation- debug",
+	Events:  "message- content- tool- citation- debug stream- search- text-generation",
 	Signs: []Sign{{"type=message-start"}, {"type=content-*", "delta/message"}, {"type=message-end"},
-		{"message/content/type", "finish_reason"}},
+		{"message/content/type", "finish_reason"},
+		{"event_type=stream-*"}, {"event_type=text-generation"}, {"generation_id", "text", "finish_reason"}},
 }
 
 func buildCohere(r *Request) (Call, error) {
@@ -29,12 +31,15 @@ func buildCohere(r *Request) (Call, error) {
 
 // cohereDecoder reads the events. Counts are fractions in this API, and those
 // that are billed are not those of the model.
-type cohereDecoder struct{ r reading }
+type cohereDecoder struct {
+	r      reading
+	called bool // version 1: pieces of calls came, which an event behind them repeats
+}
 
 func (d *cohereDecoder) apply(_ framing.Event, s *Stream) {
 	otherwise := timeline.Empty
 	switch {
-	case d.r.kind.Is("message-start"):
+	case d.r.kind.Is("message-start"), d.r.kind.Is("stream-start"):
 		otherwise = timeline.Role
 	case d.r.kind.Is("debug"):
 		otherwise = timeline.Ping
@@ -43,7 +48,7 @@ func (d *cohereDecoder) apply(_ framing.Event, s *Stream) {
 	if brokeOff(d.r.finish) {
 		s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
 	}
-	if d.r.kind.Is("message-end") {
+	if d.r.kind.Is("message-end") || d.r.kind.Is("stream-end") {
 		s.progress.done = true
 	}
 }
@@ -52,8 +57,23 @@ func (d *cohereDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
 	for name := range c.Members {
 		switch string(name) {
-		case "type":
+		case "type", "event_type":
 			d.r.typed()
+		case "text":
+			d.r.piece(timeline.Text)
+		case "tool_call_delta":
+			d.called = true
+			d.r.call("parameters")
+		case "tool_calls":
+			if d.called {
+				c.Skip()
+				continue
+			}
+			c.oneOrMore(func() { d.r.call("parameters") })
+		case "response": // at the end: the text again
+			c.under("meta", d.usage)
+		case "meta":
+			d.usage()
 		case "delta":
 			for name := range c.Members {
 				d.member(name)

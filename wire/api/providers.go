@@ -83,7 +83,7 @@ var Providers = []*Provider{
 	{Name: "Cohere, compatibility", Hosts: []string{"api.cohere.ai", "api.cohere.com"}, URL: "https://api.cohere.ai/compatibility/v1", Bare: "/compatibility/v1",
 		Keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, Reads: "the usual counts"},
 	{Name: "Cohere", Hosts: []string{"api.cohere.com", "api.cohere.ai"}, URL: "https://api.cohere.com", API: "cohere", Keys: []string{"CO_API_KEY", "COHERE_API_KEY"},
-		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools"},
+		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools", Note: "the proxy also reads version 1, `/v1/chat`"},
 	{Name: "Ollama", Hosts: []string{"ollama.com"}, URL: "https://ollama.com/api", API: "ollama-chat", Keys: []string{"OLLAMA_API_KEY"},
 		Reads: "`thinking`; the durations of its own work", Note: "with `/v1` behind the host: OpenAI's API"},
 	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Messages: "/anthropic", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
@@ -223,8 +223,11 @@ func (p *Provider) base(host, path, apiPath string) string {
 // OfPath is the API whose operation a path ends in at the vendor, nil where that is nobody's:
 // a vendor's own operation takes chat completions.
 func (p *Provider) OfPath(path string) *API {
-	if p.operationOf(path) != "" {
+	switch {
+	case p.operationOf(path) != "":
 		return OpenAIChat
+	case p != nil && p.Bare == "/compatibility/v1" && path == "/v1/chat": // version 1 of Cohere's own
+		return Cohere
 	}
 	return OfPath(path)
 }

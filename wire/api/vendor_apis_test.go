@@ -177,6 +177,18 @@ func TestVendorReplies(t *testing.T) {
 			`{"type":"citation-start","index":0,"delta":{"message":{"citations":{"start":0,"end":1,"text":"a"}}}}`,
 			`{"type":"message-end","delta":{"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":3.0,"output_tokens":9.0},"tokens":{"input_tokens":70.0,"output_tokens":12.0},"cached_tokens":64.0}}}`),
 			timeline.OK, "role reasoning reasoning tool tool empty text empty finish", "TOOL_CALL", `{"input":70,"cached":64,"output":12}`, "a", "[]"},
+		// Version 1, as the fixtures of ai-sdk's @ai-sdk/cohere and of discourse-ai have it.
+		{"Cohere 1", "cohere", "application/stream+json", `{"is_finished":false,"event_type":"stream-start","generation_id":"g"}` + "\n" +
+			`{"is_finished":false,"event_type":"text-generation","text":"a"}` + "\n" + `{"text":"b","is_finished":false,"event_type":"text-generation"}` + "\n" +
+			`{"is_finished":true,"event_type":"stream-end","response":{"response_id":"r","text":"ab","chat_history":[{"role":"CHATBOT","message":"ab"}],"finish_reason":"COMPLETE","meta":{"billed_units":{"input_tokens":9,"output_tokens":20},"tokens":{"input_tokens":17,"output_tokens":244}}},"finish_reason":"COMPLETE"}` + "\n",
+			timeline.OK, "role text text finish", "COMPLETE", `{"input":17,"output":244}`, "ab", ""},
+		{"Cohere 1, a call in pieces and again", "cohere", events1, events(
+			`{"event_type":"tool-calls-chunk","tool_call_delta":{"name":"get","index":0}}`, `{"event_type":"tool-calls-chunk","tool_call_delta":{"parameters":"{}","index":0}}`,
+			`{"event_type":"tool-calls-generation","tool_calls":[{"name":"get","parameters":{"a":1}}]}`, `{"event_type":"stream-end","finish_reason":"COMPLETE","response":{"text":""}}`),
+			timeline.OK, "tool tool empty finish", "COMPLETE", `{}`, "", ""},
+		{"Cohere 1, whole", "cohere", "application/json", `{"response_id":"r","text":"a","generation_id":"g","chat_history":[],"finish_reason":"COMPLETE","meta":{"tokens":{"input_tokens":3,"output_tokens":1}}}`,
+			timeline.OK, "text", "COMPLETE", `{"input":3,"output":1}`, "a", ""},
+		{"Cohere 1, cut", "cohere", "application/stream+json", `{"event_type":"text-generation","text":"a"}` + "\n", timeline.StreamTruncated, "text", "", `{}`, "a", ""},
 		{"Cohere, an error at the end", "cohere", events1, events(`{"type":"content-delta","delta":{"message":{"content":{"text":"a"}}}}`, `{"type":"message-end","delta":{"finish_reason":"ERROR","error":"it broke"}}`),
 			timeline.StreamError, "text error", "ERROR", `{}`, "a", "it broke"},
 		{"Cohere, whole", "cohere", "application/json", `{"id":"c","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},"usage":{"tokens":{"input_tokens":3,"output_tokens":1}}}`,
