@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -160,6 +161,36 @@ func TestSnapshots(t *testing.T) {
 	}
 	if _, ok := first.Objectives[0].Kept(); ok {
 		t.Error("an objective is kept or not before a request has ended")
+	}
+}
+
+// The rates on the way are of the part that is measured: neither a ramp nor a cool-down
+// makes them fall, as they don't in the run's own figures.
+func TestSnapshotsLeaveRampAndCooldownOut(t *testing.T) {
+	for name, load := range map[string]Load{
+		"open":   {Rate: 10, Ramp: 8 * time.Second, Duration: 6 * time.Second, Warmup: Warmup{Off: true}},
+		"closed": {Concurrency: 10, Ramp: 8 * time.Second, Duration: 6 * time.Second, Cooldown: 4 * time.Second, Warmup: Warmup{Off: true}},
+		"stages": {Stages: schedule.Curve{{For: 6 * time.Second, From: 10, To: 10}}, Ramp: 8 * time.Second, Cooldown: 4 * time.Second, Warmup: Warmup{Off: true}},
+	} {
+		f := &fake{chat: func(s *stream, b body) {
+			for range 10 {
+				s.token(100 * time.Millisecond)
+			}
+			s.end(wordsIn(b), 0)
+		}}
+		var seen []Snapshot
+		if res := virtual(t, f, Plan{Load: load, Output: Output{Progress: func(s Snapshot) { seen = append(seen, s) }}}, nil); res.err != nil {
+			t.Fatal(res.err)
+		}
+		for _, s := range seen {
+			if ramp := s.Elapsed < 8*time.Second; ramp != (s.Phase == timeline.Warmup) || ramp && s.RequestsPerS.Or(0) != 0 {
+				t.Errorf("%s after %v: %s, %v a second", name, s.Elapsed, s.Phase, s.RequestsPerS)
+			}
+		}
+		last := seen[len(seen)-1]
+		if rate, tps := last.RequestsPerS.Or(0), last.OutputTPS.Or(0); rate < 8 || rate > 11 || tps < 80 || tps > 110 {
+			t.Errorf("%s: %v requests and %v tokens a second at the end, 10 and 100 were served", name, rate, tps)
+		}
 	}
 }
 

@@ -159,9 +159,9 @@ type Tails struct{ P50, P95, P99 timeline.Opt[float64] }
 
 // Snapshot is the state of a run at one moment, from sketches, for a person who waits.
 type Snapshot struct {
-	Phase                 timeline.Phase
-	Elapsed               time.Duration // since the phase began
-	Done, Failed, Planned int64         // Planned 0: bounded by time
+	Phase                 timeline.Phase // a ramp is warm-up, too
+	Elapsed               time.Duration  // since the phase began, or the ramp to it
+	Done, Failed, Planned int64          // Planned 0: bounded by time
 	InFlight              int64
 	TTFT, TPOT            Tails
 	OutputTPS             timeline.Opt[float64]

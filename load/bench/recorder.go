@@ -298,15 +298,16 @@ func (r *recorder) warmed() []warmAnswer {
 	return w
 }
 
-// snapshot describes the phase for a person who waits.
-func (r *recorder) snapshot(name timeline.Phase, elapsed time.Duration, planned int64) Snapshot {
+// snapshot describes the phase for a person who waits; counted is the time of the requests
+// that it counts.
+func (r *recorder) snapshot(name timeline.Phase, counted time.Duration, planned int64) Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.counts[name]
-	s := Snapshot{Phase: name, Elapsed: elapsed, Done: c.done, Failed: c.failed, Planned: planned,
+	s := Snapshot{Phase: name, Done: c.done, Failed: c.failed, Planned: planned,
 		InFlight: r.inFlight.Load()}
 	s.TTFT, s.TPOT = tails(&r.ttft), tails(&r.tpot)
-	if sec := elapsed.Seconds(); sec > 0 && name == timeline.Measure {
+	if sec := counted.Seconds(); sec > 0 && name == timeline.Measure {
 		s.RequestsPerS = timeline.Some(float64(c.ok) / sec)
 		if r.tokens > 0 {
 			s.OutputTPS = timeline.Some(float64(r.tokens) / sec)

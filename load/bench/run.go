@@ -328,19 +328,28 @@ func (r *runner) snapshot(ph *phase) Snapshot {
 	if ph.name == timeline.Warmup {
 		planned, duration = int64(r.plan.Warmup.Requests), r.plan.Warmup.Duration
 	}
-	s := r.rec.snapshot(ph.name, elapsed, planned)
-	s.Left = left(s, elapsed, duration)
+	counted := elapsed // what the requests that are counted had
+	if ph.name == timeline.Measure {
+		if counted = max(elapsed-r.plan.Ramp, 0); duration > 0 && r.plan.Cooldown > 0 {
+			counted = min(counted, duration-r.plan.Ramp)
+		}
+	}
+	s := r.rec.snapshot(ph.name, counted, planned)
+	s.Elapsed, s.Left = elapsed, left(s, elapsed, counted, duration)
+	if elapsed < r.plan.Ramp {
+		s.Phase = timeline.Warmup // so are its requests
+	}
 	return s
 }
 
 // left guesses the time to the end: the bound that comes first.
-func left(s Snapshot, elapsed, duration time.Duration) timeline.Opt[time.Duration] {
+func left(s Snapshot, elapsed, counted, duration time.Duration) timeline.Opt[time.Duration] {
 	var out timeline.Opt[time.Duration]
 	if duration > 0 {
 		out = timeline.Some(max(duration-elapsed, 0))
 	}
 	if s.Planned > 0 && s.Done > 0 {
-		byCount := time.Duration(float64(elapsed) * float64(s.Planned-s.Done) / float64(s.Done))
+		byCount := time.Duration(float64(counted) * float64(s.Planned-s.Done) / float64(s.Done))
 		out = timeline.Some(max(min(byCount, out.Or(byCount)), 0))
 	}
 	return out
