@@ -154,7 +154,14 @@ func (c *call) genAIScenario(kind, rest, product string) bool {
 		if kind == "U" { // a least of 0 is none there
 			in, out = leastOne(in), leastOne(out)
 		}
-		of := map[string]string{"N": "normal:", "U": "uniform:"}[kind]
+		if kind == "N" { // scenarios/text.py: at least one token in, two out
+			mean, deviation, _ := strings.Cut(in, ",")
+			clipped(c, "input-tokens", mean, deviation, "", "")
+			mean, deviation, _ = strings.Cut(out, ",")
+			clipped(c, "output-tokens", mean, deviation, "2", "")
+			return true
+		}
+		of := map[string]string{"U": "uniform:"}[kind]
 		c.set("input-tokens", of+in)
 		c.set("output-tokens", of+out)
 	case kind == "I" && two:

@@ -210,17 +210,15 @@ func (c *call) guideLengths(kind string) {
 	}
 }
 
-// between is a mean with a deviation, or what lies between two bounds.
+// between is a mean with a deviation, or what lies between two bounds: a length outside of
+// them becomes the bound there. Source: IntegerRangeSampler in utils/random.py.
 func (c *call) between(flag string, p map[string]string, name string) {
 	mean, deviation, least, most := p[name], p[name+"_stdev"], p[name+"_min"], p[name+"_max"]
 	if deviation == "" && least+most != "" {
 		c.set(flag, "uniform:"+cmp.Or(least, mean)+","+cmp.Or(most, mean))
 		return
 	}
-	if least+most != "" {
-		c.note("--data %s: its bounds have no equal here", name)
-	}
-	lengths(c, flag, mean, deviation)
+	clipped(c, flag, mean, deviation, least, most)
 }
 
 func guideConstraint(c *call, v string) {

@@ -283,7 +283,6 @@ func (c *call) distribution(side string) {
 		c.note("no %s lengths were given, where the tool asks for some; ours are 256 tokens in and 128 out", side)
 	default:
 		c.set(side+"-tokens", text)
-		c.bounded(side, text)
 		c.shifted(side, text)
 	}
 }
@@ -293,13 +292,6 @@ func (c *call) distribution(side string) {
 func (c *call) shifted(what, text string) {
 	if strings.HasPrefix(text, "lognormal") {
 		c.note("%s lengths are log-normal from their least on there, and from 0 here, with the same mean and deviation", what)
-	}
-}
-
-// bounded says what becomes of lengths outside of bounds.
-func (c *call) bounded(what, text string) {
-	if strings.Contains(text, "min=") || strings.Contains(text, "max=") {
-		c.note("%s lengths outside of their bounds are set to these there, and drawn again here", what)
 	}
 }
 
@@ -327,7 +319,7 @@ func spread(get func(name, fallback string) string) (text, why string) {
 	case kind != "lognormal":
 		return "", ".type " + kind + ": no equal here"
 	}
-	return kind + ":" + mean + "," + deviation + ",min=" + least + ",max=" + most, ""
+	return kind + ":" + mean + "," + deviation + ",min=" + least + ",max=" + most + ",clip", ""
 }
 
 // sharedPrefix is what a workload file says: flags have no prefix that requests share.
@@ -349,7 +341,6 @@ func (c *call) sharedPrefix() {
 	input, output := part("50", of+"question-distribution", of+"question-len"), part("50", of+"output-distribution", of+"output-len")
 	prefix, groups := part("100", of+"system-prompt-len"), c.or("10", of+"num-unique-system-prompts", of+"num-groups")
 	c.prefixed(input, output, prefix, groups)
-	c.bounded("the workload file's", input+output+prefix)
 	c.note("each prefix has %s questions there, which come again; here every question is new", c.or("10", of+"num-users-per-system-prompt", of+"num-prompts-per-group"))
 }
 

@@ -139,7 +139,7 @@ func expression(text string) (ours string, ok bool) {
 		}
 		_, isNumber := quotient(a)
 		inner, ok := expression(b)
-		return inner + bound + a, ok && isNumber && strings.Contains(inner, ":") && !strings.HasPrefix(inner, "uniform")
+		return strings.TrimSuffix(inner, ",clip") + bound + a + ",clip", ok && isNumber && strings.Contains(inner, ":") && !strings.HasPrefix(inner, "uniform")
 	}
 	x, okX := quotient(a)
 	y, okY := quotient(b)
@@ -198,5 +198,4 @@ func (c *call) expression(side, text string) {
 		return
 	}
 	c.set(side+"-tokens", ours)
-	c.bounded(side, ours)
 }

@@ -492,6 +492,27 @@ func (c *call) answers() {
 	c.note("answers are as long as the model likes there; of made prompts ours asks for 128 tokens, unless --output-tokens says more")
 }
 
+// clipped are lengths whose bounds a length outside of them becomes, where some may lie
+// there; without a least, one token.
+func clipped(c *call, flag, mean, deviation, least, most string) {
+	lengths(c, flag, mean, deviation)
+	m, _ := strconv.ParseFloat(mean, 64)
+	sd, _ := strconv.ParseFloat(deviation, 64)
+	low, _ := strconv.ParseFloat(cmp.Or(least, "1"), 64)
+	text := c.arg(flag)
+	if !strings.Contains(text, ":") || most == "" && m-4*sd > low { // less than one in 30,000
+		return
+	}
+	if least != "" {
+		text += ",min=" + least
+	}
+	if most != "" {
+		text += ",max=" + most
+	}
+	c.unset(flag)
+	c.set(flag, text+",clip")
+}
+
 // lengths are a mean with a deviation, where there is one.
 func lengths(c *call, flag, mean, deviation string) {
 	switch {

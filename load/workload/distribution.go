@@ -15,6 +15,7 @@ type distribution struct {
 	name   string
 	args   []float64
 	cut    bool // min or max was given
+	clip   bool // what lies outside becomes the limit, instead of being drawn again
 	lo, hi float64
 	draw   func(*random.Source) float64
 }
@@ -87,9 +88,13 @@ func usage(name, params string) string {
 	return name + ":" + params
 }
 
-// fields reads the parameters, and min= and max= where they may stand.
+// fields reads the parameters, and min=, max= and clip where they may stand.
 func (d *distribution) fields(args string, limits bool, zero int, value func(string) (float64, error)) error {
 	for field := range strings.SplitSeq(args, ",") {
+		if limits && strings.TrimSpace(field) == "clip" {
+			d.clip = true
+			continue
+		}
 		key, number, isLimit := strings.Cut(strings.TrimSpace(field), "=")
 		if !isLimit {
 			key, number = "", key
@@ -161,7 +166,7 @@ func (t Times) Draw(s *random.Source) time.Duration {
 	}
 	x := 0.0
 	for range 100 {
-		if x = t.d.draw(s); x >= t.d.lo && x <= t.d.hi && x >= 0 {
+		if x = t.d.draw(s); t.d.clip || x >= t.d.lo && x <= t.d.hi && x >= 0 {
 			break
 		}
 	}

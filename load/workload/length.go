@@ -19,6 +19,7 @@ const MaxTokens = 10_000_000
 type Lengths struct {
 	text   string
 	lo, hi int64
+	clip   bool                         // what is drawn outside of lo and hi becomes the nearer
 	draw   func(*random.Source) float64 // nil: always lo
 }
 
@@ -49,11 +50,11 @@ func parseLengths(text string) (Lengths, error) {
 		}
 		return mixed(text, parts)
 	}
-	l := Lengths{text: text, lo: 1, hi: MaxTokens}
 	d, err := parseDistribution(text, tokenValue)
 	if err != nil {
 		return Lengths{}, err
 	}
+	l := Lengths{text: text, lo: 1, hi: MaxTokens, clip: d.clip}
 	whole := func(xs ...float64) error {
 		for _, x := range xs {
 			if x != math.Trunc(x) {
@@ -168,13 +169,17 @@ func (l Lengths) atMost(most int64) (Lengths, error) {
 }
 
 // Draw returns one length. What falls outside the limits is drawn again, so
-// that no heap of equal lengths builds up at a limit.
+// that no heap of equal lengths builds up at a limit, unless they clip.
 func (l Lengths) Draw(s *random.Source) int64 {
 	if l.draw == nil {
 		return l.lo
 	}
 	for range 100 {
-		if x := math.Round(l.draw(s)); x >= float64(l.lo) && x <= float64(l.hi) {
+		x := math.Round(l.draw(s))
+		if l.clip {
+			x = min(max(x, float64(l.lo)), float64(l.hi))
+		}
+		if x >= float64(l.lo) && x <= float64(l.hi) {
 			return int64(x)
 		}
 	}

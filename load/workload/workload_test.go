@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -209,6 +210,40 @@ func TestLengthsHaveTheirMoments(t *testing.T) {
 		sd := math.Sqrt(max(sq/n-mean*mean, 0))
 		if math.Abs(mean-c.mean) > 4*c.sd/math.Sqrt(n)+1e-9 || math.Abs(sd-c.sd) > 0.05*c.sd+1e-6 {
 			t.Errorf("%s: mean %.2f, sd %.2f; want %.2f, %.2f", c.text, mean, sd, c.mean, c.sd)
+		}
+	}
+}
+
+// What 20,000 draws of GuideLLM's own IntegerRangeSampler come to, by its version 0.8.1.
+func TestClippedLengths(t *testing.T) {
+	for text, mean := range map[string]float64{
+		"normal:800,1500,min=20,max=8000,clip": 1084, "normal:8000,8500,min=50,max=30000,clip": 8765, "normal:256,256,clip": 277,
+	} {
+		l, sum := lengths(t, text), 0.0
+		const n = 20_000
+		for i := range uint64(n) {
+			src := random.New(5, i)
+			sum += float64(l.Draw(&src))
+		}
+		if got := sum / n; math.Abs(got/mean-1) > 0.02 {
+			t.Errorf("%s: mean %.0f, want %.0f", text, got, mean)
+		}
+	}
+	if _, err := ParseLengths("uniform:3,9,clip"); err == nil {
+		t.Error("uniform has limits already")
+	}
+	if d, err := ParseTimes("normal:1s,9s,max=2s,clip"); err != nil {
+		t.Error(err)
+	} else {
+		most := 0
+		for i := range uint64(1000) {
+			src := random.New(5, i)
+			if d.Draw(&src) == 2*time.Second {
+				most++
+			}
+		}
+		if most < 400 || most > 500 { // 45.6 % lie above
+			t.Errorf("%d of 1,000 are the limit", most)
 		}
 	}
 }

@@ -17,7 +17,7 @@ var genaiBench = lens{
 		ITL:        "–",
 		Tokens:     "usage, else the text tokenised again",
 		End:        "the chunk with usage, else [DONE], else the end of the body",
-		Failures:   "left out; its error_rate is 0 whatever failed; an answer without content or usage is counted nowhere; no TPOT where the output took under 1 ms",
+		Failures:   "left out; its error_rate is 0 whatever failed; an answer without content or usage, or with an event that is no JSON, is counted nowhere; no TPOT where the output took under 1 ms",
 	},
 	open: func(Facts) reader { return &genaiBenchReader{} },
 }
@@ -42,6 +42,10 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 		n, known = usageOrTokenizer(tl)
 	}
 	c := read(tl, hasContentOrReasoning, nil)
+	if tl.Flags.Has(timeline.MalformedEvent) {
+		r.unseen++
+		return
+	}
 	if c.n == 0 || c.firstUS > endUS {
 		if !counted || n <= 1 {
 			r.unseen++ // an exception ends it outside all counts
@@ -114,7 +118,7 @@ func (r *genaiBenchReader) report(t *table) {
 	input, why := r.perPrompt(&r.input, overTTFT)
 	t.middle(names, "input_throughput", "tokens/s", input, "", why)
 	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", metric.Plural(r.abnormal, "answer"))
-	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", metric.Plural(r.unseen, "answer"))
+	t.noteIf(r.unseen > 0, "%s without content or usage, or with an event that is no JSON, ended it with an exception and is counted nowhere", metric.Plural(r.unseen, "answer"))
 }
 
 const genaiBenchEnds = "starts at the send and ends with the usage or [DONE], not with the last token"

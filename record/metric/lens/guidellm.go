@@ -13,8 +13,8 @@ var guidellm = lens{
 		TPOT:       "(last token − send) / n: TTFT is inside",
 		ITL:        "(last − first token) / (n − 1), one value a request, weighted by n − 1; no real gaps",
 		Tokens:     "usage, else the length that was asked for, else the chunk count",
-		End:        "end of the request",
-		Failures:   "a group of their own",
+		End:        "[DONE], else the end of the request",
+		Failures:   "a group of their own, with them answers without any output token and those with an event that is no JSON",
 	},
 	open: func(f Facts) reader { return &guidellmReader{limits: f.Limits} },
 	ends: true,
@@ -32,17 +32,18 @@ type guidellmReader struct {
 }
 
 func (r *guidellmReader) add(tl *timeline.Timeline) {
-	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
+	endUS := doneUS(tl)
+	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, endUS))
+	if n, _ := usage(tl); !withoutError(tl) || tl.Flags.Has(timeline.MalformedEvent) || tl.Outcome == timeline.EmptyOutput && n == 0 {
 		r.errored++
 		r.bad++
 		return
 	}
 	r.successful++
 	start := startUS(tl)
-	latency := since(start, closeUS(tl))
+	latency := since(start, endUS)
 	r.latency.Add(latency / 1000)
-	c := read(tl, hasToken, nil)
+	c := read(tl, hasSpoken, nil)
 	n, ok := usage(tl)
 	if !ok {
 		n = tl.Requested.Or(c.n) // the length that was asked for, where the data had one
@@ -53,7 +54,7 @@ func (r *guidellmReader) add(tl *timeline.Timeline) {
 	if c.n > 0 {
 		ttft = since(start, c.firstUS)
 	} else {
-		last = closeUS(tl)
+		last = endUS
 	}
 	if n > 0 {
 		tpot = since(start, last) / float64(n)
@@ -66,7 +67,7 @@ func (r *guidellmReader) add(tl *timeline.Timeline) {
 	}
 	r.tpot.add(tpot, float64(n))
 	r.itl.add(itl, max(float64(n-1), 0))
-	if a := read(tl, isAnswer, nil); a.n > 0 {
+	if a := read(tl, isSpokenAnswer, nil); a.n > 0 {
 		r.ttfo.Add(since(start, a.firstUS))
 	}
 	r.judge(c.n > 0, n > 1, ttft, itl, latency)
@@ -107,7 +108,7 @@ func (r *guidellmReader) report(t *table) {
 	dist("time_per_output_token_ms", "ms", r.tpot.mean(), r.tpot.quantile, "tpot_ms", "TPOT includes TTFT, and long answers weigh more")
 	dist("inter_token_latency_ms", "ms", r.itl.mean(), r.itl.quantile, "tpot_ms",
 		"this is the mean of a request, our TPOT, weighted by n − 1; stalls do not show in it")
-	dist("request_latency", "s", mean(&r.latency), rank(&r.latency), "e2e_ms", "ends with the request, not with the last token")
+	dist("request_latency", "s", mean(&r.latency), rank(&r.latency), "e2e_ms", "ends with [DONE], not with the last token")
 }
 
 // rank is the percentile of a sample whose values count alike.

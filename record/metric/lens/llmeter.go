@@ -3,7 +3,6 @@ package lens
 import (
 	"math"
 
-	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -17,7 +16,7 @@ var llmeter = lens{
 		TPOT:       "(TTLT − TTFT) / (n − 1)",
 		ITL:        "–",
 		Tokens:     "usage",
-		End:        "last chunk with content",
+		End:        "last chunk with content, else [DONE]",
 		Failures:   "left out of latencies unless content came before, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
 	},
 	open: func(Facts) reader { return &llmeterReader{} },
@@ -28,7 +27,6 @@ type llmeterReader struct {
 	ttft, ttlt, tpot stat.Sample
 	answers
 	all, failed     int64
-	noToken         int64
 	span            timeline.Span
 	firstUS, lastUS int64 // when it sent the first and the last request
 }
@@ -42,7 +40,7 @@ func (r *llmeterReader) add(tl *timeline.Timeline) {
 	}
 	r.all++
 	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
-	if !withoutError(tl) {
+	if !withoutError(tl) || tl.Flags.Has(timeline.MalformedEvent) {
 		r.failed++
 		// What had come before the failure counts all the same.
 		if c := read(tl, hasContent, nil); c.n > 0 {
@@ -59,7 +57,7 @@ func (r *llmeterReader) add(tl *timeline.Timeline) {
 	}
 	c := read(tl, hasContent, nil)
 	if c.n == 0 {
-		r.noToken++
+		r.ttlt.Add(since(start, doneUS(tl)) / 1000)
 		return
 	}
 	ttft, ttlt := since(start, c.firstUS)/1000, since(start, c.lastUS)/1000
@@ -91,7 +89,6 @@ func (r *llmeterReader) report(t *table) {
 		"all requests, failures too, over the time from the first send to the last: one too many for that time")
 	output, whyOutput := r.rate(r.span.Seconds()/60, "60 × success_output_tps over another window")
 	t.row("average_output_tokens_per_minute", "tokens/min", output, "", whyOutput)
-	t.noteIf(r.noToken > 0, "%s without content left out of latencies", metric.Plural(r.noToken, "answer"))
 }
 
 // exclusive is the quantile i/m as Python's statistics.quantiles reckons it, which

@@ -27,8 +27,15 @@ func hasContentOrReasoning(k timeline.Kind) bool {
 	return k == timeline.Text || k == timeline.Reasoning
 }
 
-// withoutRole: chunks with a token, and those with an empty content and no role.
-func withoutRole(k timeline.Kind) bool { return k.Bears() || k == timeline.Empty }
+// hasSpoken: chunks with content, reasoning or a tool call; refusals, pictures and sound go
+// unseen.
+func hasSpoken(k timeline.Kind) bool { return hasContentOrReasoning(k) || k == timeline.Tool }
+
+// isSpokenAnswer: the same without reasoning.
+func isSpokenAnswer(k timeline.Kind) bool { return k == timeline.Text || k == timeline.Tool }
+
+// withoutRole: hasSpoken, and chunks with an empty content and no role.
+func withoutRole(k timeline.Kind) bool { return hasSpoken(k) || k == timeline.Empty }
 
 // isAnswer: chunks with a token that is not reasoning.
 func isAnswer(k timeline.Kind) bool { return k.Bears() && k != timeline.Reasoning }
@@ -89,6 +96,24 @@ func closeUS(tl *timeline.Timeline) int64 {
 
 // lastLineUS is when the last line of the stream came, [DONE] included.
 func lastLineUS(tl *timeline.Timeline) int64 { return tl.Events.LastUS() }
+
+// doneUS is when [DONE] came, where OpenAI's own client ends; without one, the body's end.
+func doneUS(tl *timeline.Timeline) int64 {
+	if at, ok := lastOf(tl, func(k timeline.Kind) bool { return k == timeline.Done }); ok {
+		return at
+	}
+	return closeUS(tl)
+}
+
+// lastOf is when the last event of some kinds came.
+func lastOf(tl *timeline.Timeline, kinds func(timeline.Kind) bool) (us int64, found bool) {
+	for ev := range tl.Events.All() {
+		if kinds(ev.Kind) {
+			us, found = ev.AtUS, true
+		}
+	}
+	return us, found
+}
 
 // onRun turns a time since due into one of the run.
 func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }

@@ -17,7 +17,7 @@ var sglang = lens{
 		ITL:        "gaps between chunks with content or reasoning; a chunk counts as one token. Of /generate each gap is shared by its chunk's tokens, the one that ends the text too",
 		Tokens:     "the length that was asked for, as no usage is; of /generate what the server counted",
 		End:        "last line of the stream, [DONE] included",
-		Failures:   "left out, and their number is not printed",
+		Failures:   "left out, and their number is not printed; a stream with a comment (`: ping`) is one",
 	},
 	open: func(f Facts) reader {
 		// calculate_metrics in sglang/benchmark/serving.py, 0.5.23: input_requests[i].prompt_len
@@ -40,7 +40,8 @@ type sglangReader struct {
 
 func (r *sglangReader) add(tl *timeline.Timeline) {
 	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	if !readToTheEnd(tl) || !tl.Streamed || tl.Flags.Has(timeline.MalformedEvent) {
+	_, commented := lastOf(tl, func(k timeline.Kind) bool { return k == timeline.Ping }) // it takes each line for JSON
+	if !readToTheEnd(tl) || !tl.Streamed || tl.Flags.Has(timeline.MalformedEvent) || commented {
 		return
 	}
 	r.completed++
@@ -60,7 +61,8 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 	} else {
 		r.zero++
 	}
-	e2e := since(start, lastLineUS(tl))
+	endUS, _ := lastOf(tl, func(k timeline.Kind) bool { return k != timeline.UsageEvent }) // which it did not ask for
+	e2e := since(start, endUS)
 	r.ttft.Add(ttft)
 	r.e2e.Add(e2e)
 	r.latencies += e2e / 1000

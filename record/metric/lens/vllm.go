@@ -11,7 +11,7 @@ import (
 var vllm = lens{
 	name: "vllm", tool: "vllm bench serve (Python)", asOf: "0.33.0, 2026-11",
 	differs: Differs{
-		FirstToken: "first chunk with content, `reasoning` or a tool call; one with empty content and no role too; of completions any with `choices`; `reasoning_content` is not seen",
+		FirstToken: "first chunk with content, `reasoning` or a tool call; one with empty content and no role too; of completions any with `choices`; `reasoning_content` and refusals are not seen",
 		Clock:      "the send, after its own concurrency limit",
 		TPOT:       "(E2E − TTFT) / (n − 1)",
 		ITL:        "gaps between such chunks; a chunk counts as one token",
