@@ -93,8 +93,8 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		}
 		r.input, r.output = tokens("usage_prompt_tokens"), tokens("usage_completion_tokens")
 		r.cached, r.reasoning = tokens("usage_prompt_cache_read_tokens"), tokens("usage_reasoning_tokens")
-		if !r.input.OK() {
-			r.input = tokens("input_sequence_length")
+		if r.tokenizedInput = tokens("input_sequence_length"); !r.input.OK() {
+			r.input = r.tokenizedInput
 		}
 		r.id, r.turn, r.cancelled = md.RequestID, count(md.Turn), md.Cancelled
 		if md.Phase == "warmup" {

@@ -16,7 +16,7 @@ import (
 )
 
 // csvColumns are the columns that are read. Others are passed over.
-var csvColumns = []string{"start_s", "due_s", "ttft_ms", "e2e_ms", "input_tokens", "output_tokens", "error", "outcome", "phase", "model", "id", "session"}
+var csvColumns = []string{"start_s", "due_s", "sent_ms", "ttft_ms", "e2e_ms", "input_tokens", "output_tokens", "error", "outcome", "phase", "model", "id", "session"}
 
 func isCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
@@ -93,8 +93,14 @@ func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns ma
 		}
 		return &v
 	}
-	r.start = known(cmp.Or(number("start_s"), number("due_s")), 1)
-	r.first, r.e2e = known(number("ttft_ms"), 1000), known(number("e2e_ms"), 1000)
+	r.start, r.due = known(cmp.Or(number("start_s"), number("due_s")), 1), known(number("due_s"), 1)
+	r.first, r.e2e, r.sent = known(number("ttft_ms"), 1000), known(number("e2e_ms"), 1000), known(number("sent_ms"), 1000)
+	if waited := r.start - r.due; waited > 0 { // as of our own tables, times are since due then
+		r.first, r.e2e, r.sent = r.first-waited, r.e2e-waited, r.sent-waited
+		if r.first < 0 || r.e2e < 0 {
+			return nil, in.at(at, errors.New("with due_s and start_s times are since due, and this request has a token before it was sent: leave one of the columns out"))
+		}
+	}
 	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
 	r.streamed = r.first == r.first
 	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), failure(text("error"))

@@ -20,6 +20,7 @@ type request struct {
 	end   float64 // of the reply, on the same clock
 	e2e   float64 // from the start to the last token; else from start and end
 	first float64 // first token, since the start
+	sent  float64 // its last byte was written, since the start
 	// firstOutput is the first token that is no reasoning, since the start; unknown:
 	// the file tells none of the two apart.
 	firstOutput float64
@@ -29,8 +30,9 @@ type request struct {
 	events []float64
 
 	input, output, reasoning, cached, asked timeline.Opt[int64]
-	// tokenized is the output as the tool counted it with a tokenizer of its own.
-	tokenized timeline.Opt[int64]
+	// tokenized is the output as the tool counted it with a tokenizer of its own, and
+	// tokenizedInput the prompt.
+	tokenized, tokenizedInput timeline.Opt[int64]
 	// unsplit: reasoning is in the output, and how many tokens the moments hold can't be told.
 	unsplit bool
 	doubted bool // the file's own text speaks against its count
@@ -51,7 +53,7 @@ type request struct {
 
 // unknown is a request of which nothing is known yet.
 func unknown(at int64) *request {
-	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), firstOutput: math.NaN(), streamed: true}
+	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), sent: math.NaN(), firstOutput: math.NaN(), streamed: true}
 }
 
 // known is a number of the file as so many of our units; NaN where it has none.
@@ -151,12 +153,15 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	tl.Streamed, tl.Asked = r.streamed, r.streamed
 	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, cut(r.finish), r.asked
 	tl.Usage.Input, tl.Usage.Cached, tl.Usage.Output, tl.Usage.Reasoning = r.input, r.cached, r.output, r.reasoning
-	tl.Tokenized = r.tokenized
+	tl.Tokenized, tl.TokenizedInput = r.tokenized, r.tokenizedInput
 	if r.unsplit && r.streamed {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	if r.doubted {
 		tl.Flags |= timeline.TokenCountMismatch
+	}
+	if sensible(r.sent) {
+		tl.SentUS = timeline.Some(us(r.start - r.due + r.sent))
 	}
 	if r.phase != "" {
 		tl.Phase = r.phase

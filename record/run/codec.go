@@ -129,6 +129,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.string(&t.AnsweredBy)
 	c.optInt(&t.InputImages)
 	text(c, &t.Unread)
+	c.optInt(&t.TokenizedInput)
 	if c.reading {
 		t.SortImages()
 	}

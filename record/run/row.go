@@ -141,6 +141,7 @@ type facts struct {
 	UsageTotal      *int64   `parquet:"usage_total" says:"total by usage"`
 	CountedTokens   *int64   `parquet:"counted_tokens" says:"output tokens counted from ids or logprobs"`
 	TokenizedTokens *int64   `parquet:"tokenized_tokens" says:"output tokens counted by --tokenizer"`
+	TokenizedInput  *int64   `parquet:"tokenized_input" says:"input tokens as the tool counted them whose file was imported"`
 	ClockStepUS     *int64   `parquet:"clock_step_us" says:"how far the wall clock was set meanwhile, µs"`
 	NoticedFlags    []string `parquet:"noticed_flags,list" parquet-element:",dict" says:"flags that the reader of the stream set, before others were derived"`
 }

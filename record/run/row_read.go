@@ -120,7 +120,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 			Reasoning: timeline.FromPtr(f.UsageReasoning), Rejected: timeline.FromPtr(f.UsageRejected),
 			Total: timeline.FromPtr(f.UsageTotal), Media: timeline.FromPtr(f.MediaToks),
 		},
-		Counted: timeline.FromPtr(f.CountedTokens), Tokenized: timeline.FromPtr(f.TokenizedTokens),
+		Counted: timeline.FromPtr(f.CountedTokens), Tokenized: timeline.FromPtr(f.TokenizedTokens), TokenizedInput: timeline.FromPtr(f.TokenizedInput),
 		Requested: timeline.FromPtr(f.RequestedTokens), ClockStepUS: timeline.FromPtr(f.ClockStepUS),
 		Outcome: timeline.Outcome(f.Outcome), Text: word(f.OutputText),
 		CostUSD: timeline.FromPtr(f.CostUSD),

@@ -94,7 +94,7 @@ func factsOf(tl *timeline.Timeline) facts {
 		Redirects: int64(tl.Redirects), Streamed: tl.Streamed, Asked: tl.Asked,
 		UsageInput: u.Input.Ptr(), UsageCached: u.Cached.Ptr(), UsageCacheWrite: u.CacheWrite.Ptr(), UsageWrite1h: u.CacheWrite1h.Ptr(),
 		UsageOutput: u.Output.Ptr(), UsageReasoning: u.Reasoning.Ptr(), UsageRejected: u.Rejected.Ptr(), UsageTotal: u.Total.Ptr(),
-		CountedTokens: tl.Counted.Ptr(), TokenizedTokens: tl.Tokenized.Ptr(), ClockStepUS: tl.ClockStepUS.Ptr(),
+		CountedTokens: tl.Counted.Ptr(), TokenizedTokens: tl.Tokenized.Ptr(), TokenizedInput: tl.TokenizedInput.Ptr(), ClockStepUS: tl.ClockStepUS.Ptr(),
 		NoticedFlags: slices.Clip(tl.Flags.Names()),
 	}
 }

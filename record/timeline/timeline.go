@@ -96,6 +96,9 @@ type Timeline struct {
 	Counted Opt[int64]
 	// Tokenized is the number of output tokens by a local tokenizer, special tokens off.
 	Tokenized Opt[int64]
+	// TokenizedInput is the number of input tokens by the count of the tool whose file was
+	// imported, which may differ from the server's.
+	TokenizedInput Opt[int64]
 	// Requested is the output length that was asked for (max_tokens and its like).
 	Requested Opt[int64]
 

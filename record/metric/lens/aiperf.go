@@ -18,7 +18,7 @@ var aiperf = lens{
 		Failures:   "left out of every figure but the error rate, and so are requests that were cancelled on purpose; an error inside a stream counts as success; a missing metric makes a request bad",
 	},
 	open: func(f Facts) reader {
-		return &aiperfReader{limits: f.Limits, imported: f.Imported, answers: ownPrompts(f, aiperfPrompts)}
+		return newAIPerf(f)
 	},
 	hungUp: true,
 }
@@ -39,7 +39,9 @@ var aiperfNative = lens{
 		Failures:   "as of aiperf",
 	},
 	open: func(f Facts) reader {
-		return &aiperfReader{limits: f.Limits, imported: f.Imported, native: true, answers: ownPrompts(f, aiperfPrompts)}
+		r := newAIPerf(f)
+		r.native = true
+		return r
 	},
 	hungUp: true,
 }
@@ -58,6 +60,12 @@ type aiperfReader struct {
 	ok, failed, good                 int64
 	span, phase                      timeline.Span // of successes; of all requests, until each had returned
 	answers
+}
+
+func newAIPerf(f Facts) *aiperfReader {
+	r := &aiperfReader{limits: f.Limits, imported: f.Imported, answers: ownPrompts(f, aiperfPrompts)}
+	r.own = true
+	return r
 }
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
@@ -100,7 +108,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	if c.n > 0 {
 		ttft = timeline.Some(since(start, c.firstUS))
 		r.ttft.Add(ttft.Or(0))
-		if in, told := tl.Usage.Input.Get(); told && ttft.Or(0) > 0 {
+		if in, told := r.input(tl); told && ttft.Or(0) > 0 {
 			r.prefill.Add(float64(in) * 1000 / ttft.Or(0))
 		}
 		if second >= 0 {

@@ -427,6 +427,16 @@ func TestPromptsByTheToolsOwnCount(t *testing.T) {
 	}
 }
 
+// AIPerf's file has its own count of each prompt, by which it reckons; others go by the server's.
+func TestPromptsOfTheToolsFile(t *testing.T) {
+	r := newReply().events(timeline.Text, 5, 100, 10).usage(30, 5)
+	r.tl.TokenizedInput = timeline.Some(int64(80))
+	tab := through(t, "aiperf", Facts{Imported: true}, r)
+	tab.want(t, "total_token_throughput", (80+5)/0.14)
+	tab.want(t, "prefill_throughput_per_user avg", 80/0.1)
+	through(t, "vllm", Facts{Imported: true}, r).want(t, "total_token_throughput", (30+5)/0.14)
+}
+
 // Of an imported run it isn't known whose count of prompts there is, nor when a request was
 // handed out.
 func TestImportedIsNotBlamedOnTheServer(t *testing.T) {

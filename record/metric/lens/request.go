@@ -173,6 +173,16 @@ type answers struct {
 	// prompts is how the tool counts them where it doesn't take the server's count, which
 	// stands in for it; empty where it does.
 	prompts string
+	// own says that the tool's file has its count, where it was imported.
+	own bool
+}
+
+// input is the prompt's tokens: by the tool's own count where there is one and it goes by it.
+func (a *answers) input(tl *timeline.Timeline) (int64, bool) {
+	if n, ok := tl.TokenizedInput.Get(); ok && a.own {
+		return n, true
+	}
+	return tl.Usage.Input.Get()
 }
 
 // ownPrompts is of a tool that counts prompts itself; of an imported run nobody knows whose
@@ -201,7 +211,7 @@ func (a *answers) count(tl *timeline.Timeline, n int64, exact, known bool) {
 		a.standIn++
 	}
 	a.out += n
-	in, told := tl.Usage.Input.Get()
+	in, told := a.input(tl)
 	if a.in += in; !told {
 		a.noInput++
 	}
