@@ -198,7 +198,7 @@ func play(t *testing.T, args ...string) (out outcomeOf) {
 			}
 			return err
 		})
-		for rec := range records(t, out.run.Dir) {
+		for rec := range recordsOf(t, out.run.Dir) {
 			text := "no text"
 			if rec.OutputText != nil {
 				text = *rec.OutputText
@@ -209,8 +209,8 @@ func play(t *testing.T, args ...string) (out outcomeOf) {
 	return out
 }
 
-// records are those of a run.
-func records(t *testing.T, dir string) iter.Seq[metric.Record] {
+// recordsOf are those of a run.
+func recordsOf(t *testing.T, dir string) iter.Seq[metric.Record] {
 	return func(yield func(metric.Record) bool) {
 		f, err := run.Open(dir)
 		if err != nil {

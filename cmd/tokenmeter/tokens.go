@@ -13,6 +13,7 @@ import (
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
+	"tokenmeter/load/workload/records"
 	"tokenmeter/wire/tokens"
 )
 
@@ -95,13 +96,18 @@ func (j *tokensJob) file(name string, several bool) error {
 		defer f.Close()
 		r, label = f, name
 	}
+	in := bufio.NewReaderSize(r, 1<<16)
+	head, _ := in.Peek(4) // an error comes again below
+	if why := records.Encoding(head); why != "" {
+		return &usageError{fmt.Errorf("%s: %s", label, why)}
+	}
 	if j.JSONL {
-		return j.lines(label, r)
+		return j.lines(label, in)
 	}
 	if !several {
 		label = ""
 	}
-	return j.whole(label, r)
+	return j.whole(label, in)
 }
 
 // whole takes all there is to read as one text.
@@ -162,8 +168,7 @@ func (j *tokensJob) decode(list string) error {
 }
 
 // lines takes every line as one JSON object.
-func (j *tokensJob) lines(label string, r io.Reader) error {
-	in := bufio.NewReaderSize(r, 1<<16)
+func (j *tokensJob) lines(label string, in *bufio.Reader) error {
 	for number := 1; ; number++ {
 		line, err := limitio.Line(in, 256<<20)
 		if len(bytes.TrimSpace(line)) > 0 {

@@ -85,6 +85,25 @@ func TestHeadlineOfOpenFigures(t *testing.T) {
 	}
 }
 
+// Figures that both sides have and no test was made of, for want of requests, are not settled
+// either; what one side lacks is none.
+func TestHeadlineOfUntestedFigures(t *testing.T) {
+	row := func(metric, why string, b opt, verdict Verdict) Row {
+		return Row{Candidate: "pr", Metric: metric, Why: why, A: some(1), B: b, Verdict: verdict, measure: measureNamed(metric)}
+	}
+	none := opt{}
+	for want, rows := range map[string][]Row{
+		"pr is not shown to differ; 2 figures could still.": {row("error_rate", "", some(1), Same), row("tpot_ms", "needs 3,000", some(2), Unclear), row("e2e_ms", "needs 3,000", some(2), Unclear)},
+		"pr is the same.": {row("error_rate", "", some(1), Same), row("tpot_ms", "pr did not measure it", none, Unclear)},
+		"pr streams slower; 1 figure is not settled.": {row("tpot_ms", "", some(2), Worse), row("error_rate", "", some(1), Same), row("e2e_ms", "needs 3,000", some(2), Unclear)},
+		"pr has nothing that could be tested.":        {row("tpot_ms", "needs 3,000", some(2), Unclear)},
+	} {
+		if got := (&Result{Rows: rows}).about("pr", ""); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // What both sides suffer from is explained once; what only one does is explained there.
 func TestReasonsAreNotRepeated(t *testing.T) {
 	why := func(name, says string) Reason { return Reason{Name: name, Level: Warn, Says: says} }

@@ -81,10 +81,17 @@ var phrases = []struct{ metric, worse, better string }{
 // about says what became of one candidate with one workload.
 func (r *Result) about(candidate, group string) string {
 	verdicts := map[string]map[Verdict]bool{}
-	count := map[Verdict]int{}
+	count, untested := map[Verdict]int{}, 0
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Candidate != candidate || row.Label() != group || row.Why != "" {
+		if row.Candidate != candidate || row.Label() != group {
+			continue
+		}
+		if row.Why != "" {
+			if row.A.OK() && row.B.OK() && row.measure.better != "" { // seen on both sides, and not tested
+				count[Unclear]++
+				untested++
+			}
 			continue
 		}
 		if verdicts[row.Metric] == nil {
@@ -111,6 +118,9 @@ func (r *Result) about(candidate, group string) string {
 		changed += ", but " + typeset.List(better)
 	} else if len(better) > 0 {
 		changed = typeset.List(better)
+	}
+	if len(verdicts) == 0 {
+		count[Unclear] -= untested // not one figure could be tested
 	}
 	says := head + " " + ending(changed, count)
 	if changed == "" {

@@ -70,7 +70,7 @@ func Open(name string, in Source, size int64, form Form) (*File, error) {
 	if form != "" && form != Parquet {
 		head := make([]byte, min(size, 4))
 		n, _ := in.ReadAt(head, 0)
-		if why := encoding(head[:n]); why != "" {
+		if why := Encoding(head[:n]); why != "" {
 			return nil, fmt.Errorf("%s: %s", name, why)
 		}
 	}
@@ -114,7 +114,7 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return Parquet, nil
 	}
-	if why := encoding(head); why != "" {
+	if why := Encoding(head); why != "" {
 		return "", errors.New(why)
 	}
 	if bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/")) {
@@ -154,9 +154,9 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	return Text, nil
 }
 
-// encoding names an encoding of two or four bytes a letter, by its mark or by the
-// zeros between ASCII letters; empty: it is none of them.
-func encoding(head []byte) string {
+// Encoding says what is wrong with a file of texts in an encoding of two or four bytes a
+// letter, by its mark or by the zeros between ASCII letters; empty: it is none of them.
+func Encoding(head []byte) string {
 	var name string
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
