@@ -1,8 +1,12 @@
 """genai-bench, with requests' post played (pip install genai-bench)."""
 
+import os
+import tempfile
 import types
 
 import net
+
+os.chdir(tempfile.mkdtemp())  # it writes a log where it is
 
 
 class Response:
