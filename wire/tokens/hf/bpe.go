@@ -3,6 +3,7 @@ package hf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"tokenmeter/wire/tokens/bpe"
@@ -134,8 +135,8 @@ type charBPE struct {
 	prefix, suffix string
 	unk            uint32 // or bpe.None: an unknown character is dropped
 	fuseUnk        bool
-	bytes          *[256]uint32 // what an unknown character falls back to, or nil
-	whole          *bpe.Vocab   // words that are tokens are not merged; nil: they are
+	bytes          *byteTokens // what an unknown character falls back to, or nil
+	whole          *bpe.Vocab  // words that are tokens are not merged; nil: they are
 }
 
 func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
@@ -145,14 +146,11 @@ func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 		m.whole = vocab.Vocab
 	}
 	if is(v.ByteFallback) {
-		var err error
-		if m.bytes, err = byteTokens(vocab.find); err != nil {
-			return nil, err
-		}
+		m.bytes = newByteTokens(vocab.find)
 	}
 	if v.UnkToken != nil {
 		id, ok := vocab.find(*v.UnkToken)
-		if !ok && m.bytes == nil {
+		if !ok && (m.bytes == nil || slices.Contains(m.bytes[:], bpe.None)) {
 			return nil, fmt.Errorf("the vocabulary lacks the token for unknown characters, %q", *v.UnkToken)
 		}
 		if ok {
@@ -195,7 +193,7 @@ func (m *charBPE) symbols(s string, w *bpe.Word) {
 			w.IDs = append(w.IDs, id)
 			continue
 		}
-		if m.bytes != nil {
+		if m.bytes.spell(symbol) {
 			for j := range len(symbol) {
 				w.IDs = append(w.IDs, m.bytes[symbol[j]])
 			}

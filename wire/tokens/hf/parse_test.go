@@ -3,6 +3,8 @@ package hf
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,7 +37,7 @@ func TestParseRefuses(t *testing.T) {
 		model(`{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}`): "have one id", model(`{"type":"BPE","vocab":{"a":0,"b":1},"merges":["a b"]}`): "make no token",
 		model(`{"type":"BPE","vocab":{"a":0},"merges":["a c"]}`): "not both in the vocabulary", model(`{"type":"BPE","vocab":{"a":-1},"merges":[]}`): "is no id",
 		model(`{"type":"BPE","vocab":{"a":0},"merges":["a b c"]}`): "is no pair", model(`{"type":"BPE","vocab":{"a":0},"merges":[],"dropout":0.1}`): "dropout",
-		model(`{"type":"BPE","vocab":{"a":0},"merges":[],"unk_token":"u"}`): `"u"`, model(`{"type":"BPE","vocab":{"a":0},"merges":[],"byte_fallback":true}`): "<0x00>",
+		model(`{"type":"BPE","vocab":{"a":0},"merges":[],"unk_token":"u"}`): `"u"`, model(`{"type":"BPE","vocab":{"a":0},"merges":[],"unk_token":"u","byte_fallback":true}`): `"u"`,
 		model(`{"type":"BPE","vocab":{"a":0},"merges":[],"cache":1}`):                                                               `"cache"`,
 		model(`{"type":"WordPiece","vocab":{"a":0},"unk_token":"u","continuing_subword_prefix":"##","max_input_chars_per_word":9}`): `"u"`,
 		model(`{"type":"Unigram","vocab":[["a",-1]],"unk_id":null}`):                                                                "unknown characters", model(`{"type":"Unigram","vocab":[["a"]],"unk_id":0}`): "JSON is broken",
@@ -109,4 +111,36 @@ func FuzzParse(f *testing.F) {
 		}
 		tok.AppendText(nil, ids)
 	})
+}
+
+// A vocabulary need not have all bytes: Gemma's has a tab in place of its byte. A text of which
+// one byte is missing is unknown as a whole, else it is spelled.
+// The ids are those of Hugging Face's tokenizers 0.23.3.
+func TestBytesThatAVocabularyLacks(t *testing.T) {
+	const bytes = `"<0xC3>","<0xA9>","<0xE6>","<0x97>"` // é, and a part of 日
+	list := func(with string) string {
+		var parts []string
+		for i, name := range strings.Split(`"<unk>","a","\t",`+bytes, ",") {
+			parts = append(parts, fmt.Sprintf(with, name, i))
+		}
+		return strings.Join(parts, ",")
+	}
+	bpe := func(more string) string {
+		return `{"model":{"type":"BPE","vocab":{` + list("%s:%d") + `},"merges":[],"byte_fallback":true` + more + `}}`
+	}
+	unigram := `{"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[` + list("[%s,-%d.5]") + `]}}`
+	for _, c := range []struct {
+		name, file, text string
+		ids              []uint32
+	}{
+		{"BPE", bpe(`,"unk_token":"<unk>"`), "a\té日a日日", []uint32{1, 2, 3, 4, 0, 1, 0, 0}},
+		{"BPE, fused", bpe(`,"unk_token":"<unk>","fuse_unk":true`), "a\té日a日日", []uint32{1, 2, 3, 4, 0, 1, 0}},
+		{"BPE, dropped", bpe(``), "a\té日a", []uint32{1, 2, 3, 4, 1}},
+		{"Unigram", unigram, "aéa日日é", []uint32{1, 3, 4, 1, 0}},
+	} {
+		tok := parsed(t, []byte(c.file), Options{})
+		if got, err := tok.Append(nil, c.text); err != nil || !slices.Equal(got, c.ids) {
+			t.Errorf("%s: %v, want %v (%v)", c.name, got, c.ids, err)
+		}
+	}
 }

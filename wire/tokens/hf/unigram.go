@@ -17,7 +17,7 @@ type unigram struct {
 	ids    map[string]uint32
 	unk    uint32
 	least  float64 // the score of an unknown character
-	bytes  *[256]uint32
+	bytes  *byteTokens
 }
 
 // unkPenalty is what an unknown character scores below the worst token.
@@ -54,9 +54,7 @@ func parseUnigram(raw modelJSON) (model, error) {
 		m.starts[b+1], _ = slices.BinarySearchFunc(m.sorted, b+1, func(id uint32, b int) int { return int(m.names[id][0]) - b })
 	}
 	if is(v.ByteFallback) {
-		if m.bytes, err = byteTokens(m.find); err != nil {
-			return nil, err
-		}
+		m.bytes = newByteTokens(m.find)
 	}
 	return m, nil
 }
@@ -101,7 +99,7 @@ func (m *unigram) unknown(ids []uint32, s string) []uint32 {
 	if id, ok := m.ids[s]; ok {
 		return append(ids, id)
 	}
-	if m.bytes == nil {
+	if !m.bytes.spell(s) {
 		return append(ids, m.unk)
 	}
 	for i := len(s) - 1; i >= 0; i-- {

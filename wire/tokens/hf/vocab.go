@@ -129,15 +129,31 @@ func readMerges(raw json.RawMessage, merge func(left, right string) error) error
 	return nil
 }
 
-// byteTokens are the ids of <0x00> to <0xFF>.
-func byteTokens(find func(string) (uint32, bool)) (*[256]uint32, error) {
-	var ids [256]uint32
+// byteTokens are the ids of <0x00> to <0xFF>; bpe.None where the vocabulary lacks one, as
+// Gemma's does, whose ninth stands for the tab itself.
+type byteTokens [256]uint32
+
+func newByteTokens(find func(string) (uint32, bool)) *byteTokens {
+	var ids byteTokens
 	for b := range ids {
-		id, found := find(fmt.Sprintf("<0x%02X>", b))
-		if !found {
-			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
+		ids[b] = bpe.None
+		if id, found := find(fmt.Sprintf("<0x%02X>", b)); found {
+			ids[b] = id
 		}
-		ids[b] = id
 	}
-	return &ids, nil
+	return &ids
+}
+
+// spell reports whether each byte of a text has its token. An unknown text of which one has
+// none is unknown as a whole. Nil has none.
+func (t *byteTokens) spell(s string) bool {
+	if t == nil {
+		return false
+	}
+	for i := range len(s) {
+		if t[s[i]] == bpe.None {
+			return false
+		}
+	}
+	return true
 }
