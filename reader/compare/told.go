@@ -18,7 +18,6 @@ func newTold(m *run.Run) *Run {
 	f := &r.Facts
 	f.Requests = Counts{Total: m.Requests.Total, OK: m.Requests.OK, Failed: m.Requests.Failed, Untold: m.Requests.Untold}
 	f.Evidence, f.Clock = timeline.SummaryOnly, ""
-	f.Silent = f.Silent && m.Told.OK.OK()
 	f.InputTokens, f.OutputTokens = lengthTold(m.Metrics["input_tokens"]), lengthTold(m.Metrics["output_tokens"])
 	return r
 }

@@ -31,6 +31,7 @@ type Facts struct {
 	Own        int64 // of them, those that failed for want of what this machine lacks
 	Unanswered int64 // without a token when the run ended
 	Cut        int64 // being answered when the run ended, or ended by the user
+	None       bool  // none was answered, and nobody counted how many were not
 
 	Gates Gates
 
@@ -54,6 +55,7 @@ func (f Facts) And(o Facts) Facts {
 	f.Own += o.Own
 	f.Unanswered += o.Unanswered
 	f.Cut += o.Cut
+	f.None = f.None || o.None
 	return f
 }
 
@@ -82,7 +84,7 @@ func (f Facts) Counted(name string, o Facts) Facts {
 type apart Verdict
 
 func (a *apart) add(name string, o Facts) {
-	v := Of(Facts{Failed: o.Failed, Own: o.Own, Unanswered: o.Unanswered})
+	v := Of(Facts{Failed: o.Failed, Own: o.Own, Unanswered: o.Unanswered, None: o.None})
 	v.Says = name + ": " + v.Says
 	if a.Says != "" {
 		v.Says = a.Says + "; " + v.Says
@@ -133,7 +135,7 @@ func Of(f Facts) Verdict {
 		return Verdict{Code: Unwritten}
 	case f.apart != apart{}:
 		return Verdict(f.apart)
-	case f.silent() && f.Own == f.Failed+f.Unanswered:
+	case f.silent() && f.Own > 0 && f.Own == f.Failed+f.Unanswered:
 		return Verdict{Usage, f.unanswered()}
 	case f.silent():
 		return Verdict{Target, f.unanswered()}
@@ -154,6 +156,12 @@ func Of(f Facts) Verdict {
 func OfRequests(r *metric.Requests) Facts {
 	if r.Total == 0 && !r.Untold.Total && r.Warmup == r.WarmupFailed { // it ended there, and nothing was asked besides
 		return Facts{Failed: r.Warmup}
+	}
+	switch not := r.Untold; {
+	case not.OK && not.Total: // nobody knows whether one was answered
+		return Facts{}
+	case not.Failed && !not.OK && r.OK == 0 && (not.Total || r.Total > 0):
+		return Facts{None: true}
 	}
 	return Facts{Answered: r.OK, Failed: r.Failed, Own: r.ByClass[timeline.ClientResource], Unanswered: r.Unanswered,
 		Cut: max(r.Total-r.OK-r.Failed-r.Unanswered-r.Unsent(), 0)}
@@ -180,7 +188,7 @@ func (f *Facts) Count(tl *timeline.Timeline) {
 // silent reports whether the target answered nothing. A request that was being
 // answered when the run ended is an answer begun, and no failure.
 func (f *Facts) silent() bool {
-	return f.Answered == 0 && f.Cut == 0 && f.Failed+f.Unanswered > 0
+	return f.Answered == 0 && f.Cut == 0 && (f.Failed+f.Unanswered > 0 || f.None)
 }
 
 func (f *Facts) doubt() string {
@@ -200,6 +208,8 @@ func (f *Facts) unanswered() string {
 		all, none = "the only request", "the only request was not"
 	}
 	switch {
+	case f.None:
+		return "no request was answered"
 	case f.Own == n:
 		return all + " failed in this client itself (client_resource), so nothing is known of the target; see what this machine lacks"
 	case f.Unanswered == 0:

@@ -102,6 +102,42 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// What another tool's file tells of a whole run: it need not tell all three counts.
+func TestOfRequestsThatAreNotAllTold(t *testing.T) {
+	const no = -1 // it does not say
+	for _, c := range []struct {
+		total, ok, failed int64
+		want              Code
+		says              string
+	}{
+		{no, 0, no, Target, "no request was answered"}, // vLLM before it wrote failed, SGLang
+		{no, 0, 100, Target, "all 100 requests failed"},
+		{100, 0, no, Target, "no request was answered"},
+		{100, 0, 100, Target, "all 100 requests failed"},
+		{100, no, 100, Target, "all 100 requests failed"},
+		{100, no, 40, OK, ""},
+		{no, no, 40, OK, ""}, // whether others were answered nobody knows
+		{no, no, no, OK, ""},
+		{100, no, no, OK, ""},
+		{no, 5, no, OK, ""},
+		{100, 60, no, OK, ""},
+		{0, 0, no, OK, ""}, // nothing was asked
+		{0, 0, 0, OK, ""},
+	} {
+		r := metric.Requests{Total: max(c.total, 0), OK: max(c.ok, 0), Failed: max(c.failed, 0),
+			Untold: metric.Untold{Total: c.total == no, OK: c.ok == no, Failed: c.failed == no}}
+		f := OfRequests(&r)
+		if v := Of(f); v.Code != c.want || v.Says != c.says {
+			t.Errorf("%d, %d, %d: %d %q, want %d %q", c.total, c.ok, c.failed, v.Code, v.Says, c.want, c.says)
+		}
+		for _, v := range []Verdict{Of(Facts{Answered: 1}.Beside("it", f)), Of(Facts{Answered: 1}.Counted("it", f))} {
+			if v.Code != OK && v.Code != c.want {
+				t.Errorf("%d, %d, %d: %d beside another", c.total, c.ok, c.failed, v.Code)
+			}
+		}
+	}
+}
+
 // A request counts alike by itself and in a run.
 func TestCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,6 +171,7 @@ func TestStrictFailsClosed(t *testing.T) {
 		f := Facts{
 			Answered: n.Draw(t, "answered"), Failed: n.Draw(t, "failed"), Unanswered: n.Draw(t, "unanswered"), Cut: n.Draw(t, "cut"),
 			Own:         rapid.Int64Range(0, 2).Draw(t, "own"),
+			None:        rapid.Bool().Draw(t, "none"),
 			Gates:       Gates{g.Draw(t, "met"), g.Draw(t, "missed"), g.Draw(t, "open"), g.Draw(t, "void")},
 			Measurement: rapid.SampledFrom([]string{"", "valid", "suspect", "invalid", "unknown"}).Draw(t, "measurement"),
 			NotWritten:  rapid.Bool().Draw(t, "not written"), Interrupted: rapid.Bool().Draw(t, "interrupted"),
