@@ -60,11 +60,11 @@ def peer(line, folder, work):
 
 
 def play(command, log, tokenizer, env=None):
-    """Runs a command against a server of its own; SERVER in it is its address."""
+    """Runs a command, where its log is, against a server of its own; SERVER in it is its address."""
     server = subprocess.Popen([sys.executable, here + "/record.py", log, tokenizer], stdout=subprocess.PIPE, text=True)
     try:
         url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-        done = subprocess.run([word.replace(SERVER, url) for word in command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
+        done = subprocess.run([word.replace(SERVER, url) for word in command], env=env, cwd=os.path.dirname(log), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
         output = done.stdout
     except subprocess.TimeoutExpired as late:
         output = (late.stdout or b"").decode(errors="replace") + "\nended after 900 s"
