@@ -446,6 +446,7 @@ func FuzzImport(f *testing.F) {
 		f.Add(uint8(i), []byte(`[{"n_prompt":5,"n_gen":2,"n_depth":1,"test_time":"2025-04-24T11:59:33Z","samples_ns":[1000,2000]}]`))
 		f.Add(uint8(i), []byte("start_s,ttft_ms,e2e_ms\n1,2,3\n"))
 		f.Add(uint8(i), []byte(`[{"start_time":5,"end_time":6,"info":{"output_token_times":[5.5]}}]`))
+		f.Add(uint8(i), []byte(`[{"start_time":5,"end_time":6,"response":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n","info":{"output_token_times":[5.5]}}]`))
 		f.Add(uint8(i), []byte(":::MLLOG {\"key\":\"result_mean_latency_ns\",\"value\":5}\n:::MLLOG {\"key\":\"num_errors\",\"value\":0}\n"))
 		f.Add(uint8(i), []byte("MLPerf Results Summary\n99.00 percentile latency (ns) : 5\nTest Parameters Used\n"))
 		f.Add(uint8(i), []byte("| model | test | t/s |\n| m | pp5 | 1.5 ± 0.1 |\n"))
@@ -461,6 +462,7 @@ func FuzzImport(f *testing.F) {
 			t.Fatal(err)
 		}
 		Recognise(in.Head())
+		in.Reply = api.Reread
 		m, err := Importers[int(which)%len(Importers)].Read(in, func(tl *timeline.Timeline) error {
 			if (tl.Outcome == timeline.OK) != (tl.Error == nil) || tl.DueUS < 0 || tl.StartUS < tl.DueUS {
 				t.Errorf("%s, %+v, due %d, started %d", tl.Outcome, tl.Error, tl.DueUS, tl.StartUS)
