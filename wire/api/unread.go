@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -218,6 +219,10 @@ func (s *Stream) tellUnread(ended bool) {
 			best = max(best, n.tier())
 		}
 	}
+	// Text first: there is room for a few names, and it matters most.
+	sort.SliceStable(s.unread.names, func(i, j int) bool {
+		return s.unread.names[i].of == timeline.TextName && s.unread.names[j].of != timeline.TextName
+	})
 	for _, n := range s.unread.names {
 		streams := n.changes >= leastChanges
 		switch n.of {

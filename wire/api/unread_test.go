@@ -123,6 +123,8 @@ func TestUnreadTextOfAWholeReply(t *testing.T) {
 		{"Cloudflare's own", "openai-chat", `{"result":{"response":"Hello there"},"success":true,"errors":[],"messages":[]}`, "text:result.response"},
 		{"a message's member", "openai-chat", `{"choices":[{"message":{"role":"assistant","content":"Hello","musing":"so it is"},"finish_reason":"stop"}]}`, "text:message.musing"},
 		{"a block of a type to come", "anthropic", `{"type":"message","role":"assistant","content":[{"type":"text","text":"Hello"},{"type":"song","verse":"la la"}],"stop_reason":"end_turn"}`, "text:content.verse"},
+		{"text among many counts", "openai-chat", `{"choices":[{"message":{"content":""},"finish_reason":"stop"}],"usage":{"a_tokens":1,"b_tokens":1,"c_tokens":1,"d_tokens":1},"result":{"response":"Hello there"}}`,
+			"text:result.response count:usage.a_tokens count:usage.b_tokens count:usage.c_tokens"},
 		{"Bedrock", "bedrock", `{"output":{"message":{"role":"assistant","content":[{"song":{"verse":"la la"}}]}},"stopReason":"end_turn"}`, "text:song.verse"},
 	} {
 		if tl := wholeOf(t, c.api, c.body); tl.Unread != c.want {
