@@ -124,21 +124,47 @@ func newMaker(corpus string, tokenizer Tokenizer) (*maker, error) {
 // safeIDs are the tokens that can stand in a row and still be the same tokens
 // when the text is read again: a space and letters.
 func safeIDs(t Tokenizer) (pieces []string) {
-	var buf []byte
+	var alone, twice []byte
 	for id := range uint32(t.Size()) {
 		var err error
-		if buf, err = t.AppendText(buf[:0], []uint32{id}); err != nil || len(buf) < 2 || buf[0] != ' ' || !utf8.Valid(buf) {
+		if alone, err = t.AppendText(alone[:0], []uint32{id}); err != nil || len(alone) == 0 {
+			continue
+		}
+		// Some leave the space out with which a text begins: a token's own text is what it adds.
+		if twice, err = t.AppendText(twice[:0], []uint32{id, id}); err != nil || len(twice) < len(alone)+2 {
+			continue
+		}
+		buf := twice[len(alone):]
+		if buf[0] != ' ' || !utf8.Valid(buf) {
 			continue
 		}
 		s := string(buf)
 		if strings.IndexFunc(s[1:], func(r rune) bool { return !unicode.IsLetter(r) || unicode.Is(unicode.Mn, r) }) >= 0 {
 			continue
 		}
-		if n, err := t.Count(s); err == nil && n == 1 {
+		if n, err := countAfter(t, s); err == nil && n == 1 {
 			pieces = append(pieces, s)
 		}
 	}
 	return pieces
+}
+
+// countAfter is how many tokens a piece adds to a text: of one that begins with a space,
+// behind a letter, as some tokenizers put a mark of their own in front of a text.
+func countAfter(t Tokenizer, piece string) (int, error) {
+	const before = "a"
+	n, err := t.Count(piece)
+	if err != nil || n <= 1 || !strings.HasPrefix(piece, " ") {
+		return n, err
+	}
+	without, err := t.Count(before)
+	if err != nil {
+		return n, nil
+	}
+	if with, err := t.Count(before + piece); err == nil && with > without {
+		n = min(n, with-without)
+	}
+	return n, nil
 }
 
 var errNoTokenizer = errors.New("no tokenizer")
@@ -154,7 +180,7 @@ func (m *maker) count(piece string) int {
 	}
 	err := errNoTokenizer
 	if m.tokenizer != nil {
-		n, err = m.tokenizer.Count(piece)
+		n, err = countAfter(m.tokenizer, piece)
 	}
 	if err != nil {
 		n = guess(piece)
