@@ -262,6 +262,11 @@ event, to another event, or over one token more would show in every play. A cell
 first and the lens's behind it; its number names the line of the tool's source that makes the difference. An empty cell: the tool has no
 such figure there.
 
+Times of such plays are as true as a machine is idle, and each takes seconds. So the clients of seven tools (all but the one in Rust) also
+read 58 scripted runs in virtual time, of awkward forms: no token, one, several a chunk, all in one read, hidden reasoning, usage beside
+a chunk or with each, comments, pieces of events, failures, broken connections. Their own code reckons, and the lenses of the records say
+the same to six digits, or why not (` + "`" + `tools/oracle/lens` + "`" + `, ` + "`" + `record/metric/lens/peers_test.go` + "`" + `).
+
 The lens ` + "`aiperf-native`" + ` was not played: AIPerf's engine in Rust stands in its repository (` + "`rust/`" + `), while the wheel of 0.13.0 is pure
 Python. What it counts otherwise is what its developers wrote down in ` + "`docs/dev/parity-audit/`" + ` at commit e0569e65ff1a
 (04-response-tokens.md, findings 1, 3, 4 and 6; 07-metrics.md, finding 3). The lens leaves one thing out: a chunk with reasoning and

@@ -9,7 +9,7 @@ import (
 var aiperf = lens{
 	name: "aiperf", tool: "NVIDIA AIPerf", asOf: "0.13, 2026-09",
 	differs: Differs{
-		FirstToken: "first chunk with content or reasoning",
+		FirstToken: "first chunk with content, reasoning or a tool call; refusals are not seen",
 		Clock:      "just before the send; connecting is inside",
 		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), one value a request",
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
@@ -30,7 +30,7 @@ var aiperf = lens{
 var aiperfNative = lens{
 	name: "aiperf-native", tool: "NVIDIA AIPerf's native engine", asOf: "repository at e0569e65, 2026-07",
 	differs: Differs{
-		FirstToken: "first chunk with content or reasoning; of an answer that is not streamed the whole of it",
+		FirstToken: "first chunk with content, reasoning or a tool call; of an answer that is not streamed the whole of it",
 		Clock:      "just before the send; connecting is inside",
 		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), with the body's end and n chunks",
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
@@ -73,14 +73,14 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	r.effective.Add(ms(r.ended(tl))) // of failures too
 	// An error inside a stream is none to it, as long as a token came before: it looks
 	// for "event: error", which APIs like OpenAI's do not send.
-	if !readToTheEnd(tl) || tl.Outcome == timeline.EmptyOutput || tl.Streamed && read(tl, hasToken, nil).n == 0 {
+	if !readToTheEnd(tl) || tl.Outcome == timeline.EmptyOutput || tl.Streamed && read(tl, hasSpoken, nil).n == 0 {
 		r.failed++
 		return
 	}
 	r.ok++
 	start := startUS(tl)
 	second := int64(-1)
-	c := read(tl, hasToken, func(us int64, _ timeline.Event) {
+	c := read(tl, hasSpoken, func(us int64, _ timeline.Event) {
 		if second < 0 {
 			second = us
 		}
@@ -122,7 +122,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 			}
 		}
 	}
-	if a := read(tl, isAnswer, nil); a.n > 0 {
+	if a := read(tl, isSpokenAnswer, nil); a.n > 0 {
 		r.ttfo.Add(since(start, a.firstUS))
 	}
 	if has(r.limits.TTFTMS, ttft) && has(r.limits.TPOTMS, itl) && within(r.limits.E2EMS, latency) {

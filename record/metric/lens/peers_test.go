@@ -93,6 +93,7 @@ var peersElse = []struct {
 }{
 	{"vllm", "*", "total_token_throughput", true, noPrompts},
 	{"sglang", "*", "total_throughput", true, noPrompts},
+	{"aiperf", "*", "prefill_throughput_per_user avg", true, noPrompts},
 	{"genai-bench", "*", "input_throughput.*", true, noPrompts},
 	{"genai-bench", "*", "mean_total_tokens_throughput_tokens_per_s", true, noPrompts},
 	{"llmeter", "*", "average_output_tokens_per_minute", true, "without usage it counts words, which no record has"},

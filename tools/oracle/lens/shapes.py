@@ -37,7 +37,7 @@ class Reply:
         return self.raw("data: " + (data if isinstance(data, str) else json.dumps(data, separators=(",", ":"))) + "\n\n")
 
     def chunk(self, delta=None, finish=None, usage=None, choices=True, index=0):
-        what = {"id": "r", "object": "chat.completion.chunk", "choices": []}
+        what = {"id": "r", "object": "text_completion" if self.completions else "chat.completion.chunk", "choices": []}
         if choices:
             inner = {"text": (delta or {}).get("content", "")} if self.completions else {"delta": delta if delta is not None else {}}
             what["choices"] = [{"index": index, **inner, "finish_reason": finish}]
@@ -112,7 +112,7 @@ def many():
 
 def tied():
     r = Reply(0)
-    r.at(200).raw("".join('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n' for _ in range(6)))
+    r.at(200).raw("".join('data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n' for _ in range(6)))
     return r.close(6)
 
 
@@ -120,7 +120,7 @@ def split(sep):
     """Events cut in the middle, and lines that end in another way."""
     r = Reply(0)
     for i in range(5):
-        line = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}' + sep * 2
+        line = 'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}' + sep * 2
         r.at(200 + 40 * i).raw(line[:30]).gap(15).raw(line[30:])
     return r.gap(60).raw('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}' + sep * 2).gap(30).raw("data: [DONE]" + sep * 2).ends(10)
 
@@ -182,7 +182,7 @@ SHAPES = {
     "more tokens than chunks": others(Reply(0).tokens(5).close(9)),
     "fewer tokens than chunks": others(Reply(0).tokens(5).close(3)),
     "usage of nothing": others(Reply(0).tokens(5).close(0)),
-    "no prompt in usage": others(Reply(0).tokens(5).gap(60).chunk({}, finish="stop").gap(30).event({"choices": [], "usage": {"completion_tokens": 5}}).gap(30).event("[DONE]").ends(10)),
+    "no prompt in usage": others(Reply(0).tokens(5).gap(60).chunk({}, finish="stop").gap(30).event({"object": "chat.completion.chunk", "choices": [], "usage": {"completion_tokens": 5}}).gap(30).event("[DONE]").ends(10)),
     "asked for more": [Reply(0, asked=16).tokens(5).close(5), Reply(900, asked=16).tokens(7).close(7)],
     "asked for more, no usage": [Reply(0, asked=16).tokens(5).close(), Reply(900, asked=16).tokens(7).close()],
     "role first": others(Reply(0).at(80).chunk({"role": "assistant", "content": ""}).tokens(6).close(6)),
