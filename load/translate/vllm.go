@@ -325,11 +325,13 @@ func (c *call) rampUp() {
 		return from + (to-from)*share
 	}
 	var stages []string
+	short := func(x float64) string { return plain(fmt.Sprintf("%.4g", x)) }
 	for i := range rampPieces {
 		begins, ends := at(float64(i)/rampPieces), at(float64(i+1)/rampPieces)
-		short := func(x float64) string { return plain(fmt.Sprintf("%.4g", x)) }
 		stages = append(stages, short(n/rampPieces*2/(begins+ends))+"s@"+short(begins)+".."+short(ends))
 	}
+	// Of random arrivals fewer may have come by then: the last rate goes on until all were sent.
+	stages = append(stages, short(4*math.Sqrt(n)/to)+"s@"+short(to))
 	c.set("stages", strings.Join(stages, ","))
 	c.bursts()
 	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here, in %d pieces of as many requests", strategy, rampPieces)
