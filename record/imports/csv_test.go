@@ -45,3 +45,21 @@ func TestAIPerfsOwnInput(t *testing.T) {
 		t.Errorf("%v by AIPerf, %v by the server", tl.TokenizedInput, tl.Usage.Input)
 	}
 }
+
+// A first token of an answer whose tokens were counted, and were none, is that of a chunk
+// without one.
+func TestNoTokensHaveNoFirst(t *testing.T) {
+	for file, want := range map[string]timeline.Outcome{
+		"start_s,e2e_ms,ttft_ms,output_tokens\n0,100,20,0\n":            timeline.EmptyOutput,
+		"start_s,e2e_ms,ttft_ms,output_tokens\n0,100,20,1\n":            timeline.OK,
+		"start_s,e2e_ms,ttft_ms,output_tokens\n0,100,20,\n":             timeline.OK,
+		"start_s,outcome,e2e_ms,ttft_ms,output_tokens\n0,ok,100,20,0\n": timeline.OK, // in our own words
+		`{"duration": 2, "completed": 1, "failed": 0, "input_lens": [5], "output_lens": [0], "ttfts": [0.3], "itls": [[]], "errors": [""], "start_times": [1], "generated_texts": [""]}`:          timeline.EmptyOutput,
+		`{"duration": 2, "completed": 1, "failed": 0, "input_lens": [5], "output_lens": [0], "ttfts": [0.3], "itls": [[0.1, 0.1]], "errors": [""], "start_times": [1], "generated_texts": ["a"]}`: timeline.OK, // something came
+	} {
+		from, all := read(t, "a", []byte(file))
+		if tl := all[0]; tl.Outcome != want || (want == timeline.EmptyOutput) != (tl.Events.Len() == 0) {
+			t.Errorf("%s %q: %v with %d events, want %v", from, file, tl.Outcome, tl.Events.Len(), want)
+		}
+	}
+}

@@ -44,7 +44,7 @@ var Importers = []Importer{
 	{"vllm", "vllm bench serve --save-result, with --save-detailed every request; SGLang's bench_serving", isVLLM, readVLLM},
 	{"guidellm", "GuideLLM's benchmarks.json", isGuideLLM, readGuideLLM},
 	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
-	{"llmeter", "llmeter's responses.jsonl", contains(`"time_to_last_token"`, `"num_tokens_output"`), readLLMeter},
+	{"llmeter", "llmeter's responses.jsonl, and stats.json as a summary", isLLMeter, readLLMeter},
 	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", contains(`"experiments"`, `"response_timestamps"`), readGenAIPerf},
 	{"llama-bench", "llama-bench -o json, jsonl, csv or md", isLLAMABench, readLLAMABench},
 	{"mlperf", "MLPerf LoadGen's mlperf_log_summary.txt and mlperf_log_detail.txt", isMLPerf, readMLPerf},

@@ -336,14 +336,46 @@ func TestWholeSeconds(t *testing.T) {
 	}
 }
 
+// llmeter's stats.json, written by its own code, has the run's length to the microsecond.
+func TestLLMeterStats(t *testing.T) {
+	data, err := os.ReadFile("testdata/llmeter_stats.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := NewInput("stats.json", bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := readLLMeter(in, nil)
+	if err != nil || Recognise(in.Head()) == nil || m.Told == nil {
+		t.Fatal(err)
+	}
+	d := m.Told.Metrics["tpot_ms"]
+	for name, got := range map[string][2]float64{
+		"requests/s":    {m.Told.Throughput.RequestsPerS.Or(0), 15 / 2.4242905850005627},
+		"tokens/s":      {m.Told.Throughput.SuccessOutputTPS.Or(0), 100.08423756661857},
+		"TPOT":          {d.P50.Or(0), 7.677211133462454},
+		"TTFT p99":      {m.Told.Metrics["ttft_ms"].P99.Or(0), 1516.09671375787},
+		"output tokens": {m.Told.Metrics["output_tokens"].Mean.Or(0), 16},
+		"ok":            {float64(m.Told.OK.Or(-1)), 15},
+		"streams":       {float64(m.Load.Concurrency.Or(0)), 3},
+	} {
+		if math.Abs(got[0]-got[1]) > 1e-6*got[1] {
+			t.Errorf("%s is %v, want %v", name, got[0], got[1])
+		}
+	}
+	if m.Target.Model != "sim" || m.Started.IsZero() {
+		t.Errorf("%q began %v", m.Target.Model, m.Started)
+	}
+}
+
 // Files that can't be imported and are known say where the requests are.
 func TestSummariesAreKnown(t *testing.T) {
 	for head, want := range map[string]string{
-		"Metric,avg,min,max,sum,p1,p5\n":                                        "profile_export.jsonl",
-		"Metric,avg,min,max,p99,p95\n":                                          "genai-perf's profile_export.json,", // genai_perf/export_data/csv_exporter.py
-		`{"total_requests":1,"failed_requests_rate":0,"requests_per_minute":3}`: "responses.jsonl",
-		`{"load_summary":{},"successes":{}}`:                                    "per_request_lifecycle_metrics.json",
-		"hello":                                                                 "",
+		"Metric,avg,min,max,sum,p1,p5\n":     "profile_export.jsonl",
+		"Metric,avg,min,max,p99,p95\n":       "genai-perf's profile_export.json,", // genai_perf/export_data/csv_exporter.py
+		`{"load_summary":{},"successes":{}}`: "per_request_lifecycle_metrics.json",
+		"hello":                              "",
 	} {
 		if Recognise([]byte(head)) != nil {
 			t.Errorf("%s is taken for a file that can be imported", head)

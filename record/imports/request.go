@@ -206,6 +206,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	if len(r.events) > 0 {
 		first = r.events[0]
 	}
+	if len(moments) == 1 && sensible(first) && !r.fine && r.countedNone() { // of a chunk without a token, as one with the role
+		moments = nil
+	}
 	if sensible(e2e) && sensible(first) && e2e < first-rounded && r.failure == "" {
 		return nil, errors.New("the request ends before its first token came")
 	}

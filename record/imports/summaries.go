@@ -12,7 +12,6 @@ var summaries = []struct {
 	{"AIPerf's profile_export_aiperf.csv or genai-perf's profile_export_genai_perf.csv", []string{"Metric,avg,min,max"},
 		"import profile_export.jsonl or genai-perf's profile_export.json, which stands beside it"},
 	{"AIPerf's server_metrics_export.csv", []string{"# AIPerf Server Metrics Export"}, "import server_metrics_export.json, which stands beside it and is not rounded"},
-	{"a summary of llmeter", []string{`"total_requests"`, `"requests_per_minute"`, `"failed_requests_rate"`}, "import responses.jsonl, which stands beside it"},
 	{"a summary of inference-perf", []string{`"load_summary"`, `"successes"`}, "import per_request_lifecycle_metrics.json: report.request_lifecycle.per_request: true"},
 }
 
