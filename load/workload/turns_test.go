@@ -129,6 +129,7 @@ func TestInputsOfAIPerf(t *testing.T) {
 	for name, text := range map[string]string{
 		"inputs.json": session,
 		"one.jsonl":   strings.Join(strings.Fields(session), " "),
+		"more.json":   strings.TrimSuffix(session, "}") + `, "metadata": {"data": [1]}, "version": "1"}` + "\n\n",
 		"genai.json":  `{"data":[{"payload":[` + payload("one") + `]},{"payload":[` + payload("two") + "]},{\"payload\":[" + payload("three") + `]}]}`,
 	} {
 		l, err := loadText(t, name, text)
@@ -155,6 +156,10 @@ func TestInputsOfAIPerf(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"data":[{"session_id":"a","payloads":[{"messages":[{"role":"user","content":"x"}]}]}`: "does not end",
 		`{"data":[{"session_id":"a","payloads":[{"input":["x"]}]}]}`:                            "its columns are payload, session_id",
+		session + "\n" + session: "more stands behind the object",
+		session + "x":            "more stands behind the object",
+		strings.TrimSuffix(session, "}") + `, "data": [{"payloads": [{"x": 1}]}]}`: "data twice",
+		strings.TrimSuffix(session, "}") + `, "more": 1`:                           "does not end",
 		`{"data":[{"x":1}]}`: "its columns are data",
 		`{"data":[]}`:        "its columns are data",
 		`{"data":"x"}`:       "its columns are data",

@@ -43,8 +43,36 @@ func unwrapped(in *os.File) (*os.File, error) {
 		if _, err := d.Token(); err != nil {
 			return errors.New("the list under data does not end")
 		}
+		if err := nothingBehind(d); err != nil {
+			return err
+		}
 		return b.Flush()
 	})
+}
+
+// nothingBehind reads the rest of the object behind its list, in which no more requests may
+// stand, nor behind it: they would be left out in silence.
+func nothingBehind(d *json.Decoder) error {
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("behind the list under data: %w", err)
+		}
+		if name == "data" {
+			return errors.New("it has data twice, and one list is read")
+		}
+		var other json.RawMessage
+		if err := d.Decode(&other); err != nil {
+			return fmt.Errorf("%v: %w", name, err)
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return errors.New("the object around data does not end")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more stands behind the object: give each such file by itself")
+	}
+	return nil
 }
 
 // requestsOf stands before the first element of such a file's list; nil: it is another file.
