@@ -363,8 +363,19 @@ func guideEnd(c *call) {
 		c.seconds("ramp", ramp)
 		c.note("the load grows within what is measured there, before it here")
 	}
-	if c.has("warmup", "warmup-percent", "cooldown", "cooldown-percent") || p["warmup"]+p["cooldown"] != "" {
-		c.note("warm-up and cool-down are shares of the run there below 1, and else its seconds or requests; --warmup and --cooldown take a number or a time, and --warmup 0 is without")
+	var around []string
+	for _, name := range []string{"warmup", "warmup-percent", "cooldown", "cooldown-percent"} {
+		if c.or("", name) != "" {
+			around = append(around, "--"+name)
+		}
+	}
+	for _, name := range []string{"warmup", "cooldown"} {
+		if p[name] != "" {
+			around = append(around, "--profile "+name)
+		}
+	}
+	if len(around) > 0 {
+		c.note("%s: warm-up and cool-down are shares of the run there below 1, and else its seconds or requests; --warmup and --cooldown take a number or a time, and --warmup 0 is without", strings.Join(around, ", "))
 	} else {
 		c.set("warmup", "0")
 	}

@@ -59,6 +59,9 @@ func TestNetOfPeersFlags(t *testing.T) {
 						continue flags
 					}
 					differs := !slices.Equal(before.Args, after.Args)
+					if saysNothing(after, flag) && differs {
+						t.Errorf("%s %s --%s %s changes the command, and its note says that it doesn't", name, line, flag, value)
+					}
 					if known[flag].quiet && differs {
 						t.Errorf("%s %s --%s changes the command, and its table says that it doesn't", name, line, flag)
 					}
@@ -70,6 +73,11 @@ func TestNetOfPeersFlags(t *testing.T) {
 			}
 		}
 	}
+}
+
+// saysNothing reports whether a note says that a flag changes nothing.
+func saysNothing(c Command, flag string) bool {
+	return slices.ContainsFunc(c.Notes, func(note string) bool { return strings.HasPrefix(note, "--"+flag+": changes nothing") })
 }
 
 // netPairs are flags of which one does what the other does, or sets it aside.
@@ -120,6 +128,9 @@ func TestNetOfPeersPairs(t *testing.T) {
 					continue
 				}
 				both, err := Of(slices.Concat(base, first, second))
+				if err == nil && saysNothing(both, b) && !slices.Equal(one.Args, both.Args) {
+					t.Errorf("%s %q: --%s changes the command, and its note says that it doesn't", name, slices.Concat(first, second), b)
+				}
 				if err == nil && slices.Equal(one.Args, both.Args) && slices.Equal(one.Notes, both.Notes) {
 					t.Errorf("%s %q: nothing differs, and nothing is said of --%s", name, slices.Concat(first, second), b)
 				}
