@@ -24,6 +24,9 @@ type Facts struct {
 	Failed       int64 // of these, by the server or on the way to it
 	ClientErrors int64 // of these, by the client itself (out of descriptors, …)
 
+	SilentS     float64               // at the end, while requests waited and the load went on
+	SilentShare timeline.Opt[float64] // of the time under load; empty: there was no such silence
+
 	KernelShare     timeline.Opt[float64] // generation events with kernel stamps
 	LagP99MS        timeline.Opt[float64] // kernel stamp → read, of all of them
 	ChargedLagP99MS timeline.Opt[float64] // the same, 0 for events that came alone
@@ -76,6 +79,7 @@ func (c *Collector) facts(w *windows) Facts {
 	c.lagFacts(&f)
 	c.loadFacts(&f, w)
 	c.lengthFacts(&f)
+	f.SilentS, f.SilentShare = w.silence(&c.Opts)
 	f.CoalescedShare = share(c.events.coalesced, c.events.all)
 	f.BurstShare = share(c.events.burst, c.events.streamed)
 	return f

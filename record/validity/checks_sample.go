@@ -205,3 +205,13 @@ func errorShare(r *Rule, f *Facts) (Check, bool) {
 	}
 	return c.advise("See the line failed below; latencies are those of the others only."), true
 }
+
+// silence asks whether answers came until the end. The rates are of the time until the
+// last token, and an answer that never began has no latency.
+func silence(r *Rule, f *Facts) (Check, bool) {
+	if share, ok := f.SilentShare.Get(); !ok || !r.beyond(share, r.Suspect) {
+		return Check{}, false
+	}
+	return r.judge(f.SilentShare, fmt.Sprintf("Nothing came for the last %s s of the load (%s of it), though requests waited.", metric.Significant(f.SilentS, 3), percent(f.SilentShare.Or(0)))).
+		advise("The server, or what stands before it, stopped answering: the figures are those of the time before. --ttft-timeout makes failures of such requests."), true
+}

@@ -273,3 +273,19 @@ func TestAnswersFarLongerThanAsked(t *testing.T) {
 		}
 	}
 }
+
+// A server that stops answering: what came until then is no figure of the load.
+func TestSilence(t *testing.T) {
+	for share, want := range map[float64]string{0.05: "", 0.1: "", 0.11: Suspect, 0.3: Suspect, 0.31: Invalid, 0.99: Invalid} {
+		f := sound()
+		f.SilentS, f.SilentShare = 12.3, some(share)
+		v := Judge(f)
+		c, listed := find(v, "silence")
+		if listed != (want != "") || listed && (c.Verdict != want || v.Of("system_output_tps") != want || v.Of("ttft_ms") != want || v.Of("tpot_ms") != Valid) {
+			t.Errorf("%v: %+v, %v", share, c, v.Figures)
+		}
+		if listed && !strings.Contains(c.Says, "the last 12.3 s of the load") || v.Voids("requests_per_s") != (want == Invalid) {
+			t.Errorf("%v: %+v", share, c)
+		}
+	}
+}
