@@ -322,12 +322,28 @@ func (c *call) on(flag string) {
 // whose files are fetched.
 func (c *call) tokenizer() {
 	name := c.arg("tokenizer")
-	if name == "" || name == "cl100k_base" || name == "o200k_base" {
+	if name == "cl100k_base" || name == "o200k_base" {
 		return
 	}
-	if _, err := os.Stat(name); err != nil {
-		c.unset("tokenizer")
-		c.note("--tokenizer %s: no file here, and nothing is fetched; lengths are fitted to what the server counts, and exact with the model's tokenizer.json", name)
+	if _, err := os.Stat(name); err == nil && name != "" {
+		return
+	}
+	exact := "lengths are exact with the model's tokenizer.json (--tokenizer)"
+	switch c.unset("tokenizer"); {
+	case c.arg("input-tokens") == "":
+		exact = ""
+	case c.arg("warmup") == "0": // in which they are fitted
+		exact += "; without it they are fitted to what the server counts in a warm-up alone: leave --warmup 0 out"
+	case name != "":
+		exact = "lengths are fitted to what the server counts, and exact with the model's tokenizer.json"
+	default:
+		exact = ""
+	}
+	switch {
+	case name != "":
+		c.note("%s", strings.TrimSuffix("--tokenizer "+name+": no file here, and nothing is fetched; "+exact, "; "))
+	case exact != "":
+		c.note("%s", exact)
 	}
 }
 

@@ -20,7 +20,7 @@ import net  # noqa: E402  before the tools: it replaces the clock
 import shapes  # noqa: E402
 
 TOOLS = {"vllm": "vllm_serve", "sglang": "sglang_serving", "genai-bench": "genai_bench_user", "llmeter": "llmeter_endpoint",
-         "inference-perf": "inference_perf_client", "guidellm": "guidellm_backend", "aiperf": "aiperf_records", "llmperf": "llmperf_client"}
+         "inference-perf": "inference_perf_client", "guidellm": "guidellm_backend", "aiperf": "aiperf_records"}
 
 
 def plain(v):
