@@ -25,7 +25,8 @@ var describesReasoning = []string{"signature", "effort", "_id", "format", "token
 
 // thoughts reads reasoning in any of the forms in which it comes: a string, an
 // object that holds it, a list of either. take reads one string and reports
-// whether there was text. A sealed part has none: nobody saw what it says.
+// whether there was text. A sealed part has none: nobody saw what it says. Of Claude's, which
+// come as they are thought, it notes that they came.
 func (s *scan) thoughts(take func() bool) (some bool) {
 	switch s.Peek() {
 	case '"':
@@ -36,6 +37,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 		}
 	case '{':
 		thought, google := s.thought, false
+		claude, data := false, false
 		for name := range s.Members {
 			switch string(name) {
 			case "summary":
@@ -43,6 +45,15 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			case "format": // OpenRouter's: whose thoughts they are, before their text or behind it
 				t, _ := s.Text()
 				google = bytes.HasPrefix(t.Raw, []byte("google-gemini"))
+				claude = claude || bytes.HasPrefix(t.Raw, []byte("anthropic-claude"))
+			case "type":
+				t, _ := s.Text()
+				claude = claude || t.Is("redacted_thinking")
+			case "data":
+				if s.Peek() == '"' {
+					t, _ := s.Text()
+					data = !t.Empty()
+				}
 			case "signature":
 				t, _ := s.Text()
 				s.signed = s.signed || t.Size() >= leastSeal
@@ -58,6 +69,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 		if some && google {
 			s.summed, s.thought = true, thought
 		}
+		s.sealed = s.sealed || claude && data
 	default:
 		s.Skip()
 	}

@@ -67,7 +67,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	s.server.merge(&d.timings)
 	s.summed, s.thought = s.summed || d.c.summed, s.thought || d.c.thought
 	s.reasonedWide = s.reasonedWide || d.c.wide
-	s.signed = s.signed || d.c.signed
+	s.signed, s.sealed = s.signed || d.c.signed, s.sealed || d.c.sealed
 	if d.hasUsage {
 		d.applyUsage(s)
 	}

@@ -135,8 +135,8 @@ func (d *openaiDecoder) choice(keep bool) {
 	ordinal := len(d.choices) - 1
 	ch := &d.choices[ordinal]
 	ids, logprobs := int64(notTold), int64(notTold)
-	var message, text scan // where one begins
-	spoke := false         // the delta did
+	var message, text jsonscan.Scanner // where one begins
+	spoke := false                     // the delta did
 	chat := false
 	for name := range c.Members {
 		switch string(name) {
@@ -152,11 +152,11 @@ func (d *openaiDecoder) choice(keep bool) {
 		case "message":
 			c.Space()
 			chat = true
-			message = *c
+			message = c.Scanner
 			c.Skip()
 		case "text":
 			c.Space()
-			text = *c
+			text = c.Scanner
 			c.Skip()
 		case "finish_reason":
 			ch.finish = c.reason()
@@ -179,16 +179,16 @@ func (d *openaiDecoder) choice(keep bool) {
 		}
 	}
 	if text.Whole() != nil && !c.Failed() && !spoke { // else it repeats what the delta said, as Together's does
-		after := *c
-		*c = text
+		after := c.Scanner
+		c.Scanner = text
 		d.piece(ch, ordinal, timeline.Text, keep)
-		*c = after
+		c.Scanner = after
 	}
 	if ch.inDelta = ch.said.kind().Bears(); message.Whole() != nil && !c.Failed() && !ch.inDelta && !d.hasDelta(ch.index) {
-		after := *c
-		*c = message
+		after := c.Scanner
+		c.Scanner = message
 		d.delta(ch, ordinal, keep, inMessage)
-		*c = after
+		c.Scanner = after
 	}
 	ch.idsOnly = ids > 0 && !chat && !ch.said.kind().Bears()
 	if ch.ids = ids; ids == notTold {

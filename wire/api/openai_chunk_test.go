@@ -117,8 +117,8 @@ func choiceByJSON(c map[string]any, text *string) saidChoice {
 	if len(kinds) == 0 { // else it repeats what the delta said
 		add(timeline.Text, c["text"])
 	}
-	reasoningByJSON(c, add)
-	if out.Bytes == 0 && !kinds[timeline.Media] { // else it repeats what the delta said
+	reasoningByJSON(c, add, kinds)
+	if out.Bytes == 0 && !kinds[timeline.Media] && !kinds[timeline.Reasoning] { // else it repeats what the delta said
 		deltaByJSON(object(c["message"]), add, kinds)
 	}
 	out.Kind = timeline.Empty
@@ -144,7 +144,7 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 		}
 		add(timeline.Text, object(p)["text"])
 		add(timeline.Refusal, object(p)["refusal"])
-		reasoningByJSON(object(p), add)
+		reasoningByJSON(object(p), add, map[timeline.Kind]bool{})
 		for _, name := range []string{"audio", "images", "image_url"} {
 			if hasMedia(object(p)[name]) {
 				kinds[timeline.Media] = true
@@ -154,7 +154,10 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 	for _, p := range array(d["content"]) {
 		add(timeline.Text, p)
 	}
-	reasoningByJSON(d, add)
+	reasoningByJSON(d, add, kinds)
+	if sealedByJSON(object(d["provider_specific_fields"])["thinking_blocks"]) {
+		kinds[timeline.Reasoning] = true
+	}
 	add(timeline.Refusal, d["refusal"])
 	if str(d["role"]) != "" {
 		kinds[timeline.Role] = true
@@ -212,7 +215,12 @@ func isAnswer(content map[string]any) bool {
 }
 
 // reasoningByJSON adds what an object holds under the names of reasoning.
-func reasoningByJSON(d map[string]any, add func(timeline.Kind, any)) {
+func reasoningByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool) {
+	for _, name := range reasoningNames(d) {
+		if sealedByJSON(d[name]) {
+			kinds[timeline.Reasoning] = true
+		}
+	}
 	var texts []string
 	for _, name := range reasoningNames(d) {
 		if t := thoughtsByJSON(d[name]); t != "" {
@@ -252,6 +260,22 @@ func thoughtsByJSON(v any) string {
 		return all
 	}
 	return ""
+}
+
+// sealedByJSON reports whether there is a part of Claude's whose words are kept back.
+func sealedByJSON(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, sealedByJSON)
+	case map[string]any:
+		for _, name := range append([]string{"text", "content", "summary", "delta"}, reasoningNames(v)...) {
+			if sealedByJSON(v[name]) {
+				return true
+			}
+		}
+		return str(v["data"]) != "" && (str(v["type"]) == "redacted_thinking" || strings.HasPrefix(str(v["format"]), "anthropic-claude"))
+	}
+	return false
 }
 
 func hasMedia(v any) bool {

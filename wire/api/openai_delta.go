@@ -43,6 +43,8 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool, place []
 				c.under("usageMetadata", d.readUsage)
 			}
 			d.usage.tier = tier
+		case "provider_specific_fields": // LiteLLM's copy of what others have beside it, but perhaps of what is sealed
+			c.under("thinking_blocks", func() { d.sealed(ch, func() { c.thoughts(d.heard) }) })
 		case "cot_summary": // Copilot's name for OpenAI's
 			d.reasoning(ch, ordinal, keep)
 			c.summed = c.summed || ch.said.thought
@@ -85,22 +87,33 @@ func (d *openaiDecoder) extra(ch *openaiChoice) {
 // same: the first that says something is taken. The others may tell that it is a
 // summary (OpenRouter's reasoning_details).
 func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
-	if ch.said.thought {
-		if d.c.Peek() == '"' {
+	d.sealed(ch, func() {
+		switch {
+		case !ch.said.thought:
+			ch.said.thought = d.c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
+		case d.c.Peek() == '"':
 			d.c.Skip()
-			return
+		default:
+			d.c.thoughts(d.heard)
 		}
-		d.c.thoughts(func() bool {
-			t, ok := d.c.Text()
-			return ok && !t.Empty()
-		})
-		return
+	})
+}
+
+// heard passes over a string and reports whether there is text in it.
+func (d *openaiDecoder) heard() bool {
+	t, ok := d.c.Text()
+	return ok && !t.Empty()
+}
+
+// sealed notes of what read finds that it was thought, where its words are kept back.
+func (d *openaiDecoder) sealed(ch *openaiChoice, read func()) {
+	before := d.c.sealed
+	d.c.sealed = false
+	read()
+	if d.c.sealed {
+		ch.said.add(timeline.Reasoning, 0)
 	}
-	if d.c.Peek() == '"' {
-		ch.said.thought = d.piece(ch, ordinal, timeline.Reasoning, keep)
-		return
-	}
-	ch.said.thought = d.c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
+	d.c.sealed = d.c.sealed || before
 }
 
 // piece reads a string of generated text; true when there was some.

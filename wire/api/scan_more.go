@@ -13,6 +13,7 @@ type scan struct {
 	thought bool    // and thoughts named as such
 	wide    bool    // reasoning had text beyond ASCII, or perhaps, in escapes
 	signed  bool    // thoughts found a signature as long as Claude's
+	sealed  bool    // thoughts found a part of Claude's whose words are kept back
 	unread  *unread // of the reply; nil: nobody asks
 }
 

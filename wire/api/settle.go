@@ -75,8 +75,9 @@ func (s *Stream) results(end timeline.End) {
 	if summary && !s.inFull(n) || s.clipped(n) {
 		tl.Flags |= timeline.ReasoningSummary
 	}
-	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises // a gateway may have counted the summary
-	if s.sealed && !tl.Usage.Reasoning.OK() || (s.abridged || s.signed && s.abridges()) && !told {
+	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises        // a gateway may have counted the summary
+	counted := n > 0 || s.api.Summarises && tl.Usage.Reasoning.OK() // LiteLLM counts the words that came: none
+	if s.sealed && !counted || (s.abridged || s.signed && s.abridges()) && !told {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()

@@ -125,6 +125,11 @@ func TestSealedReasoningThatNobodyCounts(t *testing.T) {
 	thought := func(content string) string {
 		return amazon("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":`+content+`}}`)
 	}
+	chat := func(delta, usage string) string { // LiteLLM 1.110's chat completions of the same, OpenRouter's
+		return events(`{"choices":[{"index":0,"delta":{`+delta+`}}]}`, `{"choices":[{"index":0,"delta":{"content":"hi"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+			`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":506,"total_tokens":515`+usage+`}}`, "[DONE]")
+	}
+	const uncounted, counted = `,"completion_tokens_details":{"reasoning_tokens":0}`, `,"completion_tokens_details":{"reasoning_tokens":500}`
 	const named, sse = amazonStream, "text/event-stream"
 	for _, c := range []struct {
 		name, api, kind, body string
@@ -135,6 +140,13 @@ func TestSealedReasoningThatNobodyCounts(t *testing.T) {
 		{"omitted, and counted", "anthropic", sse, claude(block(`{"type":"thinking","thinking":"","signature":""}`), signature, answer, end(`,"output_tokens_details":{"thinking_tokens":500}`)), false},
 		{"in words", "anthropic", sse, claude(block(`{"type":"thinking","thinking":"","signature":""}`), words, signature, answer, end("")), false},
 		{"none", "anthropic", sse, claude(answer, end("")), false},
+		{"LiteLLM, redacted", "openai-chat", sse, chat(`"thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}],"provider_specific_fields":{"thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}]}`, uncounted), true},
+		{"LiteLLM, in its copy alone", "openai-chat", sse, chat(`"provider_specific_fields":{"thinking_blocks":[{"data":"EmwK","type":"redacted_thinking"}]}`, ""), true},
+		{"LiteLLM, whole", "openai-chat", "application/json", `{"choices":[{"message":{"content":"hi","thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":506,"total_tokens":515` + uncounted + `}}`, true},
+		{"LiteLLM, counted", "openai-chat", sse, chat(`"thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}]`, counted), false},
+		{"LiteLLM, in words", "openai-chat", sse, chat(`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"EqQB"}]`, ""), false},
+		{"OpenRouter, Claude's", "openai-chat", sse, chat(`"reasoning_details":[{"type":"reasoning.encrypted","data":"EmwK","format":"anthropic-claude-v1","index":0}]`, ""), true},
+		{"OpenRouter, of others, which thought nothing", "openai-chat", sse, chat(`"reasoning_details":[{"type":"reasoning.encrypted","data":"EmwK","format":"openai-responses-v1","index":0}]`, uncounted), false},
 		{"Converse, redacted", "bedrock", named, converse(thought(`{"redactedContent":"EmwK"}`)), true},
 		{"Converse, a signature alone", "bedrock", named, converse(thought(`{"signature":"EqQB"}`)), true},
 		{"Converse, in words", "bedrock", named, converse(thought(`{"text":"hm"}`) + thought(`{"signature":"EqQB"}`)), false},
