@@ -129,7 +129,7 @@ func refusal(data []byte) []byte {
 	var c scan
 	c.Reset(data)
 	var found []byte
-	var words, titled, coded, well, failed bool
+	var words, titled, coded, well, failed, status bool
 	members := 0
 	for name := range c.Members {
 		members++
@@ -142,7 +142,7 @@ func refusal(data []byte) []byte {
 			if raw := c.baseResp(); raw != nil {
 				found = raw
 			}
-		case "title": // of RFC 9457; by itself it may be a conversation's
+		case "title": // RFC 9457's words beside a status; a conversation has one, too
 			c.Skip()
 			titled = true
 		case "message", "Message", "msg":
@@ -170,7 +170,7 @@ func refusal(data []byte) []byte {
 				t, _ := c.Text()
 				failed = failed || t.Is("error") || t.Is("failed")
 			} else if n, ok := c.Integer(); ok {
-				failed = failed || n >= 400
+				status = status || n >= 400
 			}
 		case "request_id", "requestId", "id", "trace_id":
 			c.Skip()
@@ -182,7 +182,7 @@ func refusal(data []byte) []byte {
 		return nil
 	case found != nil:
 		return found
-	case (words || titled) && (failed || coded && !well), words && members == 1:
+	case titled && status, words && (status || failed || coded && !well || members == 1):
 		return data
 	}
 	return nil
