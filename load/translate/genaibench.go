@@ -148,22 +148,22 @@ func (c *call) genAIScenario(kind, rest, product string) bool {
 	}
 	switch {
 	case product == "text" && two && (kind == "N" || kind == "U" || kind == "D"):
-		if kind == "U" && !strings.Contains(rest, ")/(") {
-			in, out = "1,"+in, "1,"+out
-		}
-		if kind == "U" { // a least of 0 is none there
-			in, out = leastOne(in), leastOne(out)
-		}
-		if kind == "N" { // scenarios/text.py: at least one token in, two out
+		switch kind {
+		case "D":
+			c.set("input-tokens", in)
+			c.set("output-tokens", out)
+		case "N": // scenarios/text.py: at least one token in, two out
 			mean, deviation, _ := strings.Cut(in, ",")
 			clipped(c, "input-tokens", mean, deviation, "", "")
 			mean, deviation, _ = strings.Cut(out, ",")
 			clipped(c, "output-tokens", mean, deviation, "2", "")
-			return true
+		case "U":
+			if !strings.Contains(rest, ")/(") {
+				in, out = "1,"+in, "1,"+out
+			}
+			c.set("input-tokens", "uniform:"+leastOne(in)) // a least of 0 is none there
+			c.set("output-tokens", "uniform:"+leastOne(out))
 		}
-		of := map[string]string{"U": "uniform:"}[kind]
-		c.set("input-tokens", of+in)
-		c.set("output-tokens", of+out)
 	case kind == "I" && two:
 		height, number, _ := strings.Cut(out, ",")
 		number = cmp.Or(number, "1")
