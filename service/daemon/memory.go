@@ -11,8 +11,8 @@ type shares struct {
 }
 
 // sharesOf parts a limit on memory; 0: it is unknown. Bodies have a quarter, or what the
-// configuration says; 0: it says nothing. More for them gives more to replies, less takes
-// nothing away: half of a quarter. Clients have three eighths.
+// configuration says; 0: it says nothing. Replies have half of what bodies have, but never
+// less than half of a quarter. Clients have three eighths.
 func sharesOf(limit, bodies int64) shares {
 	quarter := int64(256 << 20)
 	if limit > 0 {
