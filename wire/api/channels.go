@@ -21,7 +21,8 @@ func isReasoning(name []byte) bool {
 }
 
 var describesReasoning = []string{"signature", "effort", "_id", "format", "tokens", "opaque", "encrypted", "encrypted_content",
-	"status", "enabled", "budget", "level", "type", "time", "duration", "seconds", "_ms", "redacted_thinking"}
+	"status", "enabled", "budget", "level", "type", "time", "duration", "seconds", "_ms", "redacted_thinking",
+	"_items"} // LiteLLM's list of whole items, behind the words that came
 
 // thoughts reads reasoning in any of the forms in which it comes: a string, an
 // object that holds it, a list of either. take reads one string and reports

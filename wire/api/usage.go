@@ -39,7 +39,7 @@ const (
 // usage reads a usage object: the names of OpenAI and of those who extend them, of
 // Amazon's Bedrock and of Google's two APIs.
 func (s *scan) usage(u *usage, t *serverTimings) {
-	var besides *usage
+	var besides, passes *usage
 	var fast jsonscan.Text
 	for name := range s.Members {
 		switch string(name) {
@@ -76,7 +76,7 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			}
 		case "iterations":
 			var others bool
-			if besides, others = s.iterations(); others {
+			if besides, passes, others = s.iterations(); others {
 				fast = jsonscan.Text{Raw: []byte("other_model")}
 			}
 		case "cacheDetails": // Bedrock's, of each time to live
@@ -106,18 +106,23 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 	if !fast.Empty() {
 		u.tier = fast
 	}
-	if besides != nil {
+	switch {
+	case besides == nil:
+	case passes.Output == u.Output: // LiteLLM's counts have all passes in them
+		plus(&u.Rejected, besides.Rejected)
+	default:
 		u.each(besides, plus)
 	}
 }
 
 // iterations reads the passes that Anthropic tells of, as far as the counts of the
 // message leave them out: a context that was summarised first. Its tokens were
-// spent and are no part of the answer. others says that another model had a part in it:
+// spent and are no part of the answer. all is what every pass wrote: by it is known whether
+// the counts leave any out. others says that another model had a part in it:
 // an advisor, whose tokens the message leaves out, or the one that a refused request
 // fell back to. They have prices of their own.
-func (s *scan) iterations() (sum *usage, others bool) {
-	sum = new(usage)
+func (s *scan) iterations() (sum, all *usage, others bool) {
+	sum, all = new(usage), new(usage)
 	for range s.Elements {
 		var one usage
 		compacts := false
@@ -135,11 +140,12 @@ func (s *scan) iterations() (sum *usage, others bool) {
 				s.usageDetail(name, &one, promptTool)
 			}
 		}
+		plus(&all.Output, one.Output)
 		if one.Rejected = one.Output; compacts {
 			sum.each(&one, plus)
 		}
 	}
-	return sum, others
+	return sum, all, others
 }
 
 // usageDetail reads one of the counts that stand in the details, or, with some

@@ -232,6 +232,7 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"OpenRouter: sealed reasoning is hidden", []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"c2VjcmV0"}]`)}, "empty", "|"},
 		{"a Go gateway: types behind texts", []string{delta(`"content":[{"text":"th","type":"thinking"}]`), delta(`"content":[{"text":"a","type":"text"}]`)}, "reasoning text", "a|th"},
 		{"LiteLLM", []string{delta(`"content":"","thinking_blocks":[{"type":"thinking","thinking":"th","signature":"s"}]`), delta(`"thinking_blocks":[{"type":"thinking","thinking":"","signature":"EqQBCg"}]`)}, "reasoning empty", "|th"},
+		{"LiteLLM: whole items at the end", []string{delta(`"reasoning_content":"th"`), content("an"), delta(`"content":"","reasoning_items":[{"id":"rs_1","type":"reasoning","encrypted_content":"gA","summary":[{"type":"summary_text","text":"th"}]}]`)}, "reasoning text empty", "an|th"},
 		{"GitHub Copilot", []string{delta(`"reasoning_text":"th"`), delta(`"content":"a","reasoning_opaque":"sealed"`)}, "reasoning text", "a|th"},
 		{"GitHub Copilot, of OpenAI's", []string{delta(`"cot_id":"c1","cot_summary":"th"`), delta(`"cot_summary":null,"content":"a"`)}, "reasoning text", "a|th"},
 		{"thinking as a string", []string{delta(`"thinking":"th"`)}, "reasoning", "|th"},
@@ -602,6 +603,22 @@ func TestPromptEstimatedByOtherPaths(t *testing.T) {
 		}
 		if got := jsonOf(reply(OpenAIChat, "text/event-stream", events(append(chunks, stopChunk, "[DONE]")...), timeline.EOF).Usage); got != c.want {
 			t.Errorf("%v: got %s, want %s", c.usages, got, c.want)
+		}
+	}
+}
+
+// A context that was summarised first is beside Anthropic's own counts and within those that
+// LiteLLM makes of them: its pass is added where the counts leave it out.
+func TestCompactionsAreCountedOnce(t *testing.T) {
+	for usage, want := range map[string]string{
+		`"prompt_tokens":83555,"completion_tokens":139,"total_tokens":83694,"iterations":[{"type":"compaction","input_tokens":83555,"output_tokens":139}]`:                                                                   `{"input":83555,"output":139,"rejected":139,"total":83694}`,
+		`"prompt_tokens":203000,"completion_tokens":4500,"total_tokens":207500,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500},{"type":"message","input_tokens":23000,"output_tokens":1000}]`: `{"input":203000,"output":4500,"rejected":3500,"total":207500}`,
+		`"prompt_tokens":23000,"completion_tokens":1000,"iterations":[{"type":"compaction","input_tokens":5000,"output_tokens":300},{"type":"message","input_tokens":23000,"output_tokens":1000}]`:                           `{"input":28000,"output":1300,"rejected":300}`,
+		`"prompt_tokens":0,"completion_tokens":0,"iterations":[{"type":"compaction","input_tokens":83555,"output_tokens":139}]`:                                                                                              `{"input":83555,"output":139,"rejected":139}`,
+	} {
+		tl := reply(OpenAIChat, "text/event-stream", events(content("a"), stopChunk, `{"choices":[],"usage":{`+usage+`}}`, "[DONE]"), timeline.EOF)
+		if got := jsonOf(tl.Usage); got != want {
+			t.Errorf("%s: got %s, want %s", usage, got, want)
 		}
 	}
 }
