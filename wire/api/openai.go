@@ -19,6 +19,7 @@ type openaiDecoder struct {
 	timings     serverTimings
 	timed       bool // the chunk had llama.cpp's timings
 	progress    bool
+	compacted   bool // a context in short came
 	model       jsonscan.Text
 	errors      []byte // the error object
 	object      jsonscan.Text
@@ -68,6 +69,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	s.summed, s.thought = s.summed || d.c.summed, s.thought || d.c.thought
 	s.reasonedWide = s.reasonedWide || d.c.wide
 	s.signed, s.sealed = s.signed || d.c.signed, s.sealed || d.c.sealed
+	s.compacted = s.compacted || d.compacted
 	if d.hasUsage {
 		d.applyUsage(s)
 	}

@@ -44,7 +44,14 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool, place []
 			}
 			d.usage.tier = tier
 		case "provider_specific_fields": // LiteLLM's copy of what others have beside it, but perhaps of what is sealed
-			c.under("thinking_blocks", func() { d.sealed(ch, func() { c.thoughts(d.heard) }) })
+			for name := range c.Members {
+				switch string(name) {
+				case "thinking_blocks":
+					d.sealed(ch, func() { c.thoughts(d.heard) })
+				case "compaction_blocks": // the context in short: the answer follows in another request
+					d.compacted = c.length() > 0 || d.compacted
+				}
+			}
 		case "cot_summary": // Copilot's name for OpenAI's
 			d.reasoning(ch, ordinal, keep)
 			c.summed = c.summed || ch.said.thought

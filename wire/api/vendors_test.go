@@ -623,6 +623,16 @@ func TestCompactionsAreCountedOnce(t *testing.T) {
 	}
 }
 
+// A reply that stops at a compaction is no empty output, through LiteLLM too.
+func TestCompactionThroughLiteLLM(t *testing.T) {
+	for blocks, want := range map[string]timeline.Outcome{`[{"type":"compaction","content":"in short"}]`: timeline.OK, `[]`: timeline.EmptyOutput, `null`: timeline.EmptyOutput} {
+		tl := reply(OpenAIChat, "application/json", `{"choices":[{"message":{"content":"","provider_specific_fields":{"compaction_blocks":`+blocks+`}},"finish_reason":"length"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, timeline.EOF)
+		if tl.Outcome != want || tl.Unread != "" {
+			t.Errorf("%s: %s (%v), unread %q", blocks, tl.Outcome, tl.Error, tl.Unread)
+		}
+	}
+}
+
 // Gemini's answer count holds the thoughts on some ways to it; the total tells.
 func TestGeminiThoughtsWithinTheAnswer(t *testing.T) {
 	for usage, want := range map[string]string{
