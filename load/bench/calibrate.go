@@ -10,6 +10,7 @@ import (
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
@@ -17,16 +18,21 @@ import (
 // length before a run makes no sense.
 const maxDrift = 0.05
 
-// tries is how many prompts a calibration is judged by at most.
-const tries = 4
+// tries is how many prompts lengths are judged by at most where the first ones miss.
+const tries = 8
 
 // probes is how many short prompts tell what a template adds.
 const probes = 2
 
-// paceWords is how many words tell how many tokens a word has on average, where
-// that differs by word: with a spread of a third, to 2 %. They are sent by so
-// many at a time.
-const paceWords, paceStep = 384, 128
+// paceWords is how many words at least tell how many tokens a word has on average,
+// where that differs by word: with a spread of a third, to 2 %. More are sent until
+// texts that differ more tell it as well, or as many texts as this were counted.
+const paceWords, paceError, mostPaced = 384, 0.02, 16
+
+// leastProbe and mostProbe bound the words of a text that is sent to be counted. Between
+// them it is as long as the load's own: how a text begins is counted otherwise than the
+// rest of it, and has more of a short one.
+const leastProbe, mostProbe = 64, 512
 
 // lengths is what the warm-up taught about lengths.
 type lengths struct {
@@ -66,15 +72,17 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 			return err
 		}
 	}
-	off, says, _ := r.drifted(answers)
+	d, err := r.judged(ctx, ph, &answers)
 	switch {
-	case math.Abs(off) <= maxDrift:
+	case err != nil:
+		return err
+	case !d.far:
 		return nil
 	case r.plan.AllowISLDrift || r.plan.defaultInput:
-		r.log.warn("%s", says)
+		r.log.warn("%s", d.says)
 		return nil
 	}
-	return &TargetError{URL: r.plan.Client.BaseURL, What: says,
+	return &TargetError{URL: r.plan.Client.BaseURL, What: d.says,
 		Hint: "the lengths would mean nothing; name the server's tokenizer with --tokenizer, give real prompts with --prompts, or go on with --allow-isl-drift"}
 }
 
@@ -125,7 +133,7 @@ func wordForToken(answers []warmAnswer) bool {
 func (r *runner) template(ctx context.Context, ph *phase) error {
 	var counts [probes]int64
 	for k := range counts {
-		answers, err := r.one(ctx, ph, func(int64) workload.Item { return workload.Letters(-r.warm.Add(1), k+1) })
+		answers, err := r.ask(ctx, ph, func(int64) workload.Item { return workload.Letters(-r.warm.Add(1), k+1) }, 1)
 		if err != nil {
 			return err
 		}
@@ -185,8 +193,8 @@ func toFit(work workload.Workload) bool {
 
 // unmet sends prompts of two lengths of a corpus that the warm-up did not send.
 func (r *runner) unmet(ctx context.Context, ph *phase, made workload.Calibrated, corpus string) (answers []warmAnswer, err error) {
-	for _, units := range []int{64, 256} {
-		more, err := r.one(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), units) })
+	for _, units := range []int{leastProbe, 4 * leastProbe} {
+		more, err := r.ask(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), units) }, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -223,27 +231,52 @@ func (r *runner) fit(ctx context.Context, ph *phase, made workload.Calibrated, c
 		r.settle(made, corpus, c)
 		return nil
 	}
-	was, _, _ := r.drifted(*answers)
+	was := r.drifted(of(*answers, corpus))
 	made.Calibrate(corpus, c)
 	r.lengths.compensated = c.Overhead
-	again, err := r.again(ctx, ph)
+	again, err := r.ask(ctx, ph, r.warmFirst, 1)
 	if err != nil {
 		return err
 	}
-	for k := 1; k < tries && r.misses(again); k++ { // one prompt is no measure of all where words differ
-		more, err := r.again(ctx, ph)
-		if err != nil {
-			return err
-		}
-		again = append(again, more...)
+	if _, err := r.judged(ctx, ph, &again); err != nil {
+		return err
 	}
-	if is, _, n := r.drifted(again); fits && (n == 0 || math.Abs(is) > max(maxDrift, math.Abs(was)/2)) {
+	// Prompts with parts that the server alone can count (pictures, a system's text) tell
+	// nothing: then the pace is believed, as that of a trace is.
+	is := r.drifted(of(again, corpus))
+	if fits && is.n > 0 && math.Abs(is.off) > max(maxDrift, math.Abs(was.off)/2) {
 		c.PerWord = 0 // it did not help
 	} else {
-		*answers = again
+		others := slices.DeleteFunc(*answers, func(a warmAnswer) bool { return a.corpus == corpus })
+		*answers = append(others, again...)
 	}
 	r.settle(made, corpus, c)
 	return nil
+}
+
+// judged tells how lengths miss, and asks for more of them where the first miss and few
+// prompts can't tell: one is no measure of all where words differ.
+func (r *runner) judged(ctx context.Context, ph *phase, answers *[]warmAnswer) (drifted, error) {
+	d := r.drifted(*answers)
+	if more := tries - d.n; d.n > 0 && more > 0 && math.Abs(d.off) > maxDrift && !d.far {
+		asked, err := r.ask(ctx, ph, r.warmFirst, more)
+		if err != nil {
+			return d, err
+		}
+		*answers = append(*answers, asked...)
+		d = r.drifted(*answers)
+	}
+	return d, nil
+}
+
+// of returns the answers to prompts of a corpus.
+func of(answers []warmAnswer, corpus string) (some []warmAnswer) {
+	for _, a := range answers {
+		if a.corpus == corpus {
+			some = append(some, a)
+		}
+	}
+	return some
 }
 
 // paced finds how many tokens a word of a corpus has, on as many words as that takes
@@ -251,15 +284,34 @@ func (r *runner) fit(ctx context.Context, ph *phase, made workload.Calibrated, c
 func (r *runner) paced(ctx context.Context, ph *phase, made workload.Calibrated, corpus string, answers []warmAnswer) (workload.Calibration, error) {
 	seen := observed(answers, corpus)
 	c, ok := r.pace(seen)
-	for words := total(seen); ok && words < paceWords; words += paceStep {
-		more, err := r.one(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), paceStep) })
+	for ok && !r.paceKnown(seen) {
+		words := min(max(total(seen)/len(seen), leastProbe), mostProbe)
+		more, err := r.ask(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), words) }, 1)
 		if err != nil {
 			return c, err
 		}
-		seen = append(seen, observed(more, corpus)...)
+		told := observed(more, corpus)
+		if len(told) == 0 {
+			break // it failed, or was not counted
+		}
+		seen = append(seen, told...)
 		c, ok = r.pace(seen)
 	}
 	return c, nil
+}
+
+// paceKnown reports whether prompts tell the pace well enough, or as well as is worth it.
+// The error is that of a ratio of sums, told by how texts differ from each other.
+func (r *runner) paceKnown(seen []workload.Observed) bool {
+	var parts []stat.Pair
+	for _, o := range seen {
+		parts = append(parts, stat.Pair{Num: float64(o.Tokens) - r.lengths.overhead.Or(0), Den: float64(o.Words)})
+	}
+	if total(seen) < paceWords || len(parts) < 3 {
+		return false
+	}
+	ratio, ok := stat.RatioOf(parts)
+	return !ok || len(parts) >= mostPaced || math.Sqrt(ratio.Var) <= paceError*ratio.Value
 }
 
 func total(seen []workload.Observed) (words int) {
@@ -269,14 +321,9 @@ func total(seen []workload.Observed) (words int) {
 	return words
 }
 
-// again sends one more request of the warm-up.
-func (r *runner) again(ctx context.Context, ph *phase) ([]warmAnswer, error) {
-	return r.one(ctx, ph, r.warmFirst)
-}
-
-// one sends a request and waits for its answer.
-func (r *runner) one(ctx context.Context, ph *phase, item items) ([]warmAnswer, error) {
-	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, item, 1)
+// ask sends so many requests at once, and waits for their answers.
+func (r *runner) ask(ctx context.Context, ph *phase, item items, n int) ([]warmAnswer, error) {
+	r.closed(ph, schedule.Closed{Concurrency: n, Requests: int64(n)}, item, 1)
 	return r.rec.warmed(), r.ended(ctx, ph)
 }
 
@@ -290,29 +337,38 @@ func corporaOf(answers []warmAnswer) (names []string) {
 	return names
 }
 
-// misses reports whether counted input lengths are far from the asked ones.
-func (r *runner) misses(answers []warmAnswer) bool {
-	off, _, n := r.drifted(answers)
-	return n > 0 && math.Abs(off) > maxDrift
+// drifted is by which share counted input lengths miss the asked ones.
+type drifted struct {
+	n    int     // answers that tell
+	off  float64 // of their means
+	far  bool    // off is beyond maxDrift with all of its 95 % interval, which one answer has none of
+	says string
 }
 
-// drifted says by which share the counted input lengths miss the asked ones.
-func (r *runner) drifted(answers []warmAnswer) (off float64, says string, n int) {
+// drifted tells by which share the counted input lengths miss the asked ones.
+func (r *runner) drifted(answers []warmAnswer) (d drifted) {
 	var asked, counted float64
+	var parts []stat.Pair
 	for _, a := range answers {
 		if a.succeeded && a.asked > 0 && a.input > 0 && a.words > 0 {
-			n++
+			d.n++
 			asked += float64(a.asked)
 			counted += float64(a.input)
+			parts = append(parts, stat.Pair{Num: float64(a.input), Den: float64(a.asked) + r.added().Or(0)})
 		}
 	}
-	if n == 0 {
-		return 0, "", 0
+	if d.n == 0 {
+		return d
 	}
-	asked, counted = asked/float64(n), counted/float64(n)
-	off = workload.Off(asked, counted, r.added())
+	asked, counted = asked/float64(d.n), counted/float64(d.n)
+	d.off = workload.Off(asked, counted, r.added())
+	if ratio, ok := stat.RatioOf(parts); ok && d.n > 1 {
+		half := stat.StudentQuantile(0.975, float64(d.n-1)) * math.Sqrt(ratio.Var)
+		d.far = math.Abs(d.off)-half > maxDrift
+	}
 	template := r.added().Or(0)
-	return off, fmt.Sprintf("the server counts %.0f input tokens where %s (%+.1f %%)", counted, metric.AskedWords(asked+template, template), 100*off), n
+	d.says = fmt.Sprintf("the server counts %.0f input tokens where %s (%+.1f %%)", counted, metric.AskedWords(asked+template, template), 100*d.off)
+	return d
 }
 
 // added is what the server adds to the lengths that were asked for, which is

@@ -24,7 +24,10 @@ func counting(t *testing.T, cfg sim.Config, plan Plan) (res result) {
 		go func() { served <- s.Serve(ln) }()
 		plan.Client.API, plan.Client.BaseURL, plan.Client.Dial = api.OpenAIChat, "http://sim", ln.Dial
 		plan.Client.NoKernelStamps, plan.Timers = true, true
-		plan.Load.Concurrency, plan.Content.Seed, plan.Out = 1, 1, t.TempDir()+"/run"
+		plan.Content.Seed, plan.Out = max(plan.Content.Seed, 1), t.TempDir()+"/run"
+		if plan.Load.Rate == 0 {
+			plan.Load.Concurrency = 1
+		}
 		res.run, res.err = Run(t.Context(), plan)
 		s.Close()
 		if err := <-served; err != nil {
@@ -71,6 +74,56 @@ func TestTemplateOfUnknownTokenizer(t *testing.T) {
 			if says := warned(res.run, "template_compensated"); says != compensate || w.TemplateCompensated != (compensate && c.template > 0) {
 				t.Errorf("%+v: told %v, compensated %v", c, says, w.TemplateCompensated)
 			}
+		}
+	}
+}
+
+// What several requests share is fitted with the rest, and so is text beside what the
+// server alone can count: a picture, a system's text. A system's text of its own words is
+// counted by itself.
+func TestSharedPartsAreFitted(t *testing.T) {
+	for name, c := range map[string]struct {
+		load string
+		want float64 // tokens without the template
+	}{
+		"prefix":             {"prefix: {tokens: 200, count: 3}\ninput: 100\noutput: 4", 300},
+		"prefix of the user": {"prefix: {tokens: 150, count: 1, as: user}\ninput: 150\noutput: 4", 300},
+		"one part of a mix":  {"mix:\n- {name: a, share: 1, input: 200, output: 4, prefix: {tokens: 100}}\n- {name: b, share: 1, input: 300, output: 4}", 300},
+		"two corpora":        {"mix:\n- {name: a, share: 1, input: 300, output: 4, corpus: german}\n- {name: b, share: 1, input: 300, output: 4}", 300},
+		"pictures":           {"input: 300\noutput: 4\nimages: {count: 1, width: 8, height: 8}", 301},
+		"system":             {"system: a b c d\ninput: 300\noutput: 4", 304},
+	} {
+		for _, rate := range []float64{0, 50} {
+			plan := Plan{Load: Load{Requests: 200, Rate: rate}, Content: Content{Workload: spec(t, c.load)}}
+			res := counting(t, sim.Config{Like: sim.LikeLlama, TemplateTokens: 20, LettersPerToken: 3}, plan)
+			if res.err != nil {
+				t.Errorf("%s at rate %v: %v", name, rate, res.err)
+				continue
+			}
+			if mean := res.run.Metrics["input_tokens"].Mean.Or(0); math.Abs(mean/(c.want+20)-1) > 0.05 || !warned(res.run, "prompts_fitted") {
+				t.Errorf("%s at rate %v: %.1f tokens a prompt on average, want %.0f", name, rate, mean, c.want+20)
+			}
+		}
+	}
+}
+
+// One text of code is seven in a hundred longer or shorter than the next: no load is
+// turned away by the luck of its first prompt, and the mean is that which was asked for.
+func TestOneTextJudgesNoLoad(t *testing.T) {
+	for _, corpus := range []string{"code", "german"} {
+		var sum float64
+		const seeds = 10
+		for seed := range uint64(seeds) {
+			plan := Plan{Load: Load{Requests: 60, Rate: 50}, Content: Content{Seed: seed + 1, Workload: spec(t, "input: 300\noutput: 4\ncorpus: "+corpus)}}
+			res := counting(t, sim.Config{Like: sim.LikeLlama, LettersPerToken: 5}, plan)
+			if res.err != nil {
+				t.Errorf("%s, seed %d: %v", corpus, seed+1, res.err)
+				continue
+			}
+			sum += res.run.Metrics["input_tokens"].Mean.Or(0) / seeds
+		}
+		if math.Abs(sum/300-1) > 0.03 {
+			t.Errorf("%s: %.1f tokens a prompt on average, want 300", corpus, sum)
 		}
 	}
 }

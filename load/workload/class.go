@@ -228,12 +228,12 @@ func (c *class) made(it *Item) {
 		}
 		input, output := shape.Draw(seed, i)
 		var prefix string
+		units, shared := c.unitsOf(i, k, input), 0
 		if k == 0 {
 			var tokens int64
-			prefix, tokens = c.prefix.draw(c, i)
+			prefix, tokens, shared = c.prefix.draw(c, i)
 			sum += tokens
 		}
-		units := c.unitsOf(i, k, input)
 		body := c.maker.make(c.salt^partKey(k), i, units)
 		s.Messages = c.prefix.messages(prefix, body)
 		s.MaxTokens = output
@@ -241,8 +241,8 @@ func (c *class) made(it *Item) {
 		if known {
 			s.InputTokens = timeline.Some(sum)
 		}
-		if k == 0 && known && prefix == "" {
-			s.Units, s.Corpus = units, c.maker.corpus
+		if k == 0 && known {
+			s.Units, s.Corpus = shared+units, c.maker.corpus
 		}
 		switch c.kind {
 		case Segments:

@@ -19,7 +19,7 @@ import (
 // word in the changelog.
 var golden = map[string]string{
 	"default":   "b2f43fd1ce675c9a",
-	"mix":       "47f439acdd1c2aff",
+	"mix":       "802c47559a2ac0fb",
 	"mooncake":  "6795fc4b070dc4a5",
 	"prose":     "9b0dddf04689a627",
 	"schedules": "e2b3f96113006a59",

@@ -30,10 +30,10 @@ func newPrefixes(lengths Lengths, count int64, skew float64, role string) *prefi
 // maxPrefixes bounds a pool: all that were used are kept.
 const maxPrefixes = 100_000
 
-// draw returns the beginning of item i, and its tokens.
-func (p *prefixes) draw(c *class, i int64) (string, int64) {
+// draw returns the beginning of item i, its tokens, and the units that these are made of.
+func (p *prefixes) draw(c *class, i int64) (string, int64, int) {
 	if p == nil {
-		return "", 0
+		return "", 0, 0
 	}
 	src := random.New(c.seed, prefixKey, uint64(i))
 	k := p.use.draw(&src)
@@ -44,12 +44,13 @@ func (p *prefixes) draw(c *class, i int64) (string, int64) {
 	if now := c.maker.get(); now != p.of {
 		p.text, p.of = map[int]string{}, now
 	}
+	units := c.maker.span(tokens) // the template's part is the rest's
 	s, known := p.text[k]
 	if !known {
-		s = c.maker.make(c.salt^prefixKey, int64(k), c.maker.units(tokens))
+		s = c.maker.make(c.salt^prefixKey, int64(k), units)
 		p.text[k] = s
 	}
-	return s, tokens
+	return s, tokens, units
 }
 
 // messages puts the beginning and the rest of a prompt together.
