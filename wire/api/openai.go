@@ -68,7 +68,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	s.server.merge(&d.timings)
 	s.summed, s.thought = s.summed || d.c.summed, s.thought || d.c.thought
 	s.reasonedWide = s.reasonedWide || d.c.wide
-	s.signed, s.sealed = s.signed || d.c.signed, s.sealed || d.c.sealed
+	s.signed, s.sealed = s.signed || d.c.signed, s.sealed || d.c.sealed || d.compacted // its tokens came as no words of the answer, either
 	s.compacted = s.compacted || d.compacted
 	if d.hasUsage {
 		d.applyUsage(s)

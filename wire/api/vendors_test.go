@@ -627,7 +627,7 @@ func TestCompactionsAreCountedOnce(t *testing.T) {
 func TestCompactionThroughLiteLLM(t *testing.T) {
 	for blocks, want := range map[string]timeline.Outcome{`[{"type":"compaction","content":"in short"}]`: timeline.OK, `[]`: timeline.EmptyOutput, `null`: timeline.EmptyOutput} {
 		tl := reply(OpenAIChat, "application/json", `{"choices":[{"message":{"content":"","provider_specific_fields":{"compaction_blocks":`+blocks+`}},"finish_reason":"length"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, timeline.EOF)
-		if tl.Outcome != want || tl.Unread != "" {
+		if tl.Outcome != want || tl.Unread != "" || tl.Flags.Has(timeline.HiddenReasoning) != (want == timeline.OK) {
 			t.Errorf("%s: %s (%v), unread %q", blocks, tl.Outcome, tl.Error, tl.Unread)
 		}
 	}
