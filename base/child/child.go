@@ -13,11 +13,10 @@ import (
 func Run(cmd *exec.Cmd) error {
 	kill := group(cmd)
 	cmd.Cancel = kill
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd, kill); err != nil {
 		return err
 	}
-	running.Store(cmd, kill)
-	defer running.Delete(cmd)
+	defer forget(cmd)
 	err := cmd.Wait()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		_ = kill() // what it left behind
@@ -25,11 +24,33 @@ func Run(cmd *exec.Cmd) error {
 	return err
 }
 
-// EndAll ends every program that runs.
+// EndAll ends every program that runs. One that is being started is started first, so
+// that it ends, too.
 func EndAll() {
-	for _, kill := range running.Range {
-		_ = kill.(func() error)()
+	mu.Lock()
+	defer mu.Unlock()
+	for _, kill := range running {
+		_ = kill()
 	}
 }
 
-var running sync.Map // of *exec.Cmd, how each is ended
+var (
+	mu      sync.Mutex
+	running = map[*exec.Cmd]func() error{} // how each is ended
+)
+
+func start(cmd *exec.Cmd, kill func() error) error {
+	mu.Lock()
+	defer mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	running[cmd] = kill
+	return nil
+}
+
+func forget(cmd *exec.Cmd) {
+	mu.Lock()
+	defer mu.Unlock()
+	delete(running, cmd)
+}

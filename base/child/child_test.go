@@ -34,12 +34,15 @@ func TestAllThatItStartedEnds(t *testing.T) {
 		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", c.line)
 		cmd.Stdout = out
 		ended := make(chan error, 1)
-		go func() { ended <- Run(cmd) }()
+		go func() {
+			err := Run(cmd)
+			out.Close() // ours is the last that is open, if all ended
+			ended <- err
+		}()
 		lines := bufio.NewReader(in)
 		if _, err := lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		out.Close()
 		c.end(cancel)
 		if rest, err := io.ReadAll(lines); len(rest) > 0 || err != nil {
 			t.Errorf("%s: %q %v", name, rest, err)
@@ -50,7 +53,7 @@ func TestAllThatItStartedEnds(t *testing.T) {
 		cancel()
 		in.Close()
 	}
-	for cmd := range running.Range {
+	for cmd := range running {
 		t.Errorf("%v is still known", cmd)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -119,33 +118,6 @@ func TestExitCodesWhereTheWarmUpFoundNothing(t *testing.T) {
 			if code, said := run(words); code != want {
 				t.Errorf("%s: exit code %d, want %d\n%s", words, code, want, said)
 			}
-		}
-	}
-}
-
-// A server that stops answering in the middle keeps no objective by what it did before:
-// nothing is decided.
-func TestExitCodesWhereTheServerStopped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	t.Chdir(t.TempDir())
-	for strict, want := range map[string]int{"--no-strict": exitOK, "--strict": exitInvalid} {
-		var asked atomic.Int64
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if asked.Add(1) > 8 {
-				hang(r)
-			} else {
-				answerer(w, r)
-			}
-		}))
-		s.Config.ErrorLog = quietLog()
-		var out bytes.Buffer
-		code := Main([]string{"bench", s.URL, "--model", "m", "--preflight", "none", "--server-metrics", "off", "--warmup", "0", "--concurrency", "2",
-			"--duration", "2s", "--grace", "0s", "--objective", "requests_per_s > 1", "--out", "run" + strict, strict}, &out, &out, func(string) (string, bool) { return "", false })
-		s.Close()
-		if code != want || !strings.Contains(out.String(), "INVALID  silence: Nothing came for the last") || strings.Contains(out.String(), "objectives held") {
-			t.Errorf("%s: exit code %d, want %d\n%s", strict, code, want, out.String())
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -153,5 +154,46 @@ func TestWarmupOfASilentServer(t *testing.T) {
 	}
 	if res := virtual(t, &fake{chat: loads}, plan, nil); res.err != nil || res.run.Requests.OK != 1 {
 		t.Errorf("it had to load its model: %v", res.err)
+	}
+}
+
+// A server that stops answering in the middle is told, be the loop closed or open; what
+// the end of the load alone cut off is not.
+func TestServerThatStopped(t *testing.T) {
+	for name, c := range map[string]struct {
+		load    Load
+		answers int
+		verdict string
+	}{
+		"closed":        {Load{Concurrency: 2, Duration: 20 * time.Second}, 8, validity.Invalid},
+		"open":          {Load{Rate: 4, Duration: 20 * time.Second}, 8, validity.Invalid},
+		"at the end":    {Load{Concurrency: 2, Duration: 20 * time.Second}, 38, ""},
+		"the last ones": {Load{Rate: 4, Duration: 20 * time.Second}, 78, ""},
+	} {
+		c.load.Grace, c.load.Warmup = time.Second, Warmup{Off: true}
+		f := &fake{chat: func(s *stream, _ body) {
+			if s.n >= c.answers {
+				<-s.ctx.Done()
+				return
+			}
+			for range 10 {
+				s.token(100 * time.Millisecond)
+			}
+			s.end(9, 0)
+		}}
+		res := virtual(t, f, Plan{Load: c.load}, nil)
+		if res.err != nil {
+			t.Errorf("%s: %v", name, res.err)
+			continue
+		}
+		verdict := ""
+		for _, check := range res.run.Validity.Checks {
+			if check.Name == "silence" {
+				verdict = check.Verdict
+			}
+		}
+		if verdict != c.verdict {
+			t.Errorf("%s: silence is %q, want %q", name, verdict, c.verdict)
+		}
 	}
 }
