@@ -39,7 +39,7 @@ var Rules = []Rule{
 	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked; over 20 % longer ones are suspect", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, Bears: load, test: oslShortfall},
 	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, Bears: load, test: islError},
 	{Name: errorsCheck, Bears: load, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
-	{Name: "silence", Bears: []string{TTFT, E2E, Throughput, Errors}, Figure: "time at the end in which nothing came, while every stream of a closed loop waited, or until the last request of an open one was due, of the time under load", Applies: "it is over 10 %", Suspect: 0.10, Invalid: 0.30, test: silence},
+	{Name: "silence", Bears: []string{TTFT, E2E, Throughput, Errors}, Figure: "time at the end in which nothing came, while every stream of a closed loop waited, or until the last request of an open one was due, of the time under load", Applies: "it is over 10 %, and longer than any answer was waited for", Suspect: 0.10, Invalid: 0.30, test: silence},
 	{Name: "client_errors", Bears: load, Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
 }
 
