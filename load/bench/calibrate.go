@@ -321,9 +321,9 @@ func total(seen []workload.Observed) (words int) {
 	return words
 }
 
-// ask sends so many requests at once, and waits for their answers.
+// ask sends so many requests, at once as far as the load does, and waits for their answers.
 func (r *runner) ask(ctx context.Context, ph *phase, item items, n int) ([]warmAnswer, error) {
-	r.closed(ph, schedule.Closed{Concurrency: n, Requests: int64(n)}, item, 1)
+	r.closed(ph, schedule.Closed{Concurrency: min(n, max(r.plan.Concurrency, 1)), Requests: int64(n)}, item, 1)
 	return r.rec.warmed(), r.ended(ctx, ph)
 }
 

@@ -94,7 +94,7 @@ func TestSharedPartsAreFitted(t *testing.T) {
 		"system":             {"system: a b c d\ninput: 300\noutput: 4", 304},
 	} {
 		for _, rate := range []float64{0, 50} {
-			plan := Plan{Load: Load{Requests: 200, Rate: rate}, Content: Content{Workload: spec(t, c.load)}}
+			plan := Plan{Load: Load{Requests: 60, Rate: rate}, Content: Content{Workload: spec(t, c.load)}}
 			res := counting(t, sim.Config{Like: sim.LikeLlama, TemplateTokens: 20, LettersPerToken: 3}, plan)
 			if res.err != nil {
 				t.Errorf("%s at rate %v: %v", name, rate, res.err)
@@ -112,7 +112,10 @@ func TestSharedPartsAreFitted(t *testing.T) {
 func TestOneTextJudgesNoLoad(t *testing.T) {
 	for _, corpus := range []string{"code", "german"} {
 		var sum float64
-		const seeds = 10
+		seeds := 8.0
+		if testing.Short() {
+			seeds = 2
+		}
 		for seed := range uint64(seeds) {
 			plan := Plan{Load: Load{Requests: 60, Rate: 50}, Content: Content{Seed: seed + 1, Workload: spec(t, "input: 300\noutput: 4\ncorpus: "+corpus)}}
 			res := counting(t, sim.Config{Like: sim.LikeLlama, LettersPerToken: 5}, plan)

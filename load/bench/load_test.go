@@ -402,11 +402,10 @@ func TestPromptsAreFittedInWarmup(t *testing.T) {
 // still fitted: a single prompt that misses is no reason to send all of them at
 // three times their length.
 func TestPromptsAreFittedThoughWordsDiffer(t *testing.T) {
-	n := 0
 	f := &fake{chat: func(s *stream, b body) {
 		s.token(time.Millisecond)
 		factor := 3.3
-		if n++; n%2 == 1 {
+		if s.n%2 == 0 {
 			factor = 3.7
 		}
 		s.end(int(float64(wordsIn(b))*factor), 0)
