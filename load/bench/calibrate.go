@@ -303,15 +303,18 @@ func (r *runner) paced(ctx context.Context, ph *phase, made workload.Calibrated,
 // paceKnown reports whether prompts tell the pace well enough, or as well as is worth it.
 // The error is that of a ratio of sums, told by how texts differ from each other.
 func (r *runner) paceKnown(seen []workload.Observed) bool {
+	if total(seen) < paceWords || len(seen) < 3 {
+		return false
+	}
+	if len(seen) >= mostPaced {
+		return true
+	}
 	var parts []stat.Pair
 	for _, o := range seen {
 		parts = append(parts, stat.Pair{Num: float64(o.Tokens) - r.lengths.overhead.Or(0), Den: float64(o.Words)})
 	}
-	if total(seen) < paceWords || len(parts) < 3 {
-		return false
-	}
 	ratio, ok := stat.RatioOf(parts)
-	return !ok || len(parts) >= mostPaced || math.Sqrt(ratio.Var) <= paceError*ratio.Value
+	return !ok || math.Sqrt(ratio.Var) <= paceError*ratio.Value
 }
 
 func total(seen []workload.Observed) (words int) {

@@ -328,22 +328,19 @@ func (c *call) tokenizer() {
 	if _, err := os.Stat(name); err == nil && name != "" {
 		return
 	}
-	exact := "lengths are exact with the model's tokenizer.json (--tokenizer)"
-	switch c.unset("tokenizer"); {
-	case c.arg("input-tokens") == "":
-		exact = ""
-	case c.arg("warmup") == "0": // in which they are fitted
-		exact += "; without it they are fitted to what the server counts in a warm-up alone: leave --warmup 0 out"
-	case name != "":
-		exact = "lengths are fitted to what the server counts, and exact with the model's tokenizer.json"
-	default:
-		exact = ""
+	c.unset("tokenizer")
+	var says []string
+	if name != "" {
+		says = append(says, "--tokenizer "+name+": no file here, and nothing is fetched")
 	}
-	switch {
-	case name != "":
-		c.note("%s", strings.TrimSuffix("--tokenizer "+name+": no file here, and nothing is fetched; "+exact, "; "))
-	case exact != "":
-		c.note("%s", exact)
+	switch made := c.arg("input-tokens") != ""; {
+	case made && c.arg("warmup") == "0": // in which lengths are fitted
+		says = append(says, "lengths are exact with the model's tokenizer.json (--tokenizer)", "without it they are fitted to what the server counts in a warm-up alone: leave --warmup 0 out")
+	case made && name != "":
+		says = append(says, "lengths are fitted to what the server counts, and exact with the model's tokenizer.json")
+	}
+	if len(says) > 0 {
+		c.note("%s", strings.Join(says, "; "))
 	}
 }
 
@@ -525,7 +522,6 @@ func clipped(c *call, flag, mean, deviation, least, most string) {
 	if most != "" {
 		text += ",max=" + most
 	}
-	c.unset(flag)
 	c.set(flag, text+",clip")
 }
 

@@ -88,8 +88,7 @@ func (r *Result) about(candidate, group string) string {
 			continue
 		}
 		if row.Why != "" {
-			if row.A.OK() && row.B.OK() && row.measure.better != "" { // seen on both sides, and not tested
-				count[Unclear]++
+			if row.A.OK() && row.B.OK() && row.measure.better != "" { // seen on both sides
 				untested++
 			}
 			continue
@@ -119,8 +118,8 @@ func (r *Result) about(candidate, group string) string {
 	} else if len(better) > 0 {
 		changed = typeset.List(better)
 	}
-	if len(verdicts) == 0 {
-		count[Unclear] -= untested // not one figure could be tested
+	if len(verdicts) > 0 { // else not one figure could be tested, which has words of its own
+		count[Unclear] += untested
 	}
 	says := head + " " + ending(changed, count)
 	if changed == "" {
