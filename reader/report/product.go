@@ -1,7 +1,9 @@
 package report
 
 import (
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // product is a kind of answers, and what is shown of them.
@@ -45,4 +47,13 @@ func productOf(holds func(is func(*run.Run) bool) bool) *product {
 // ofRun is what one run answered.
 func ofRun(r *run.Run) *product {
 	return productOf(func(is func(*run.Run) bool) bool { return is(r) })
+}
+
+// served is the rate at which a run was answered, its name and its unit in words: that of
+// tokens where the rate of its own kind is not known.
+func served(r *run.Run) (rate timeline.Opt[float64], name, unit string) {
+	if p := ofRun(r); p.served != words.served && r.Throughput.Rate(p.served).OK() {
+		return r.Throughput.Rate(p.served), p.served, p.unit
+	}
+	return view.OutputRate(r)
 }

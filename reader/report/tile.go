@@ -50,11 +50,10 @@ func latencyTile(v *view.View, row view.Row, tail int) tile {
 }
 
 func serverTile(r *run.Run) tile {
-	t := tile{Label: "Server", Value: typeset.Missing, Link: "#def-system_output_tps"}
-	for _, p := range []*product{&words, ofRun(r)} {
-		if v, ok := r.Throughput.Rate(p.served).Get(); ok {
-			t.Value, t.Unit, t.Link = typeset.Rate(v), p.unit, "#def-"+p.served
-		}
+	rate, name, unit := served(r)
+	t := tile{Label: "Server", Value: typeset.Missing, Link: "#def-" + name}
+	if v, ok := rate.Get(); ok {
+		t.Value, t.Unit = typeset.Rate(v), unit
 	}
 	if v, ok := r.Throughput.RequestsPerS.Get(); ok {
 		t.Sub = typeset.Rate(v) + " requests/s"

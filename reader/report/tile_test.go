@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,5 +35,32 @@ func TestTilesAreOfWhatIsAnswered(t *testing.T) {
 		if got := strings.Join(labels, " "); got != want {
 			t.Errorf("%v: %s, want %s", keys, got, want)
 		}
+	}
+}
+
+// Most tools' summaries tell the output of successful requests alone (vLLM's
+// "Output token throughput" divides total_output, which failed requests have none of).
+func TestToldOutputOfSuccessesIsShown(t *testing.T) {
+	r := &run.Run{}
+	r.Metrics = map[string]metric.Dist{}
+	r.Throughput.SuccessOutputTPS = timeline.Some(145.5)
+	r.Throughput.RequestsPerS = timeline.Some(1.82)
+	v := view.New(r)
+	for _, f := range v.Facts {
+		if want := "146 successful output tok/s, 1.82 requests/s"; f.Label == "server" && f.Text != want {
+			t.Errorf("server: %s, want %s", f.Text, want)
+		}
+	}
+	one := serverTile(r)
+	if one.Value != "146" || one.Unit != "successful output tok/s" || one.Link != "#def-success_output_tps" {
+		t.Errorf("the tile is %+v", one)
+	}
+	terms := terms(r, v.Rows)
+	if !slices.ContainsFunc(terms, func(d metric.Definition) bool { return "#def-"+d.Name == one.Link }) {
+		t.Errorf("%s is not defined on the page", one.Link)
+	}
+	r.Throughput.SystemOutputTPS = timeline.Some(150.0)
+	if one := serverTile(r); one.Value != "150" || one.Unit != "output tok/s" {
+		t.Errorf("the rate of all tokens goes first: %+v", one)
 	}
 }

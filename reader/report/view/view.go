@@ -192,11 +192,21 @@ func playback(r *run.Run) string {
 		typeset.Plural(d.N, "request"), typeset.Span(longest, typeset.Digits{}))
 }
 
+// OutputRate is the rate at which tokens came, its name and its unit in words: of all that the
+// server spent, else of the successful requests' alone, as most tools' summaries have it.
+func OutputRate(r *run.Run) (rate timeline.Opt[float64], name, unit string) {
+	if t := r.Throughput; !t.SystemOutputTPS.OK() && t.SuccessOutputTPS.OK() {
+		return t.SuccessOutputTPS, "success_output_tps", "successful output tok/s"
+	}
+	return r.Throughput.SystemOutputTPS, "system_output_tps", "output tok/s"
+}
+
 // server is what the server delivered, to all readers together.
 func server(r *run.Run) string {
 	t := r.Throughput
+	tokens, _, unit := OutputRate(r)
 	if r.Speaks() || r.Draws() {
-		t.SystemOutputTPS = timeline.Opt[float64]{}
+		tokens = timeline.Opt[float64]{}
 	}
 	if !t.InputsPerS.OK() {
 		t.SystemInputTPS = timeline.Opt[float64]{}
@@ -205,7 +215,7 @@ func server(r *run.Run) string {
 	for _, x := range []struct {
 		rate timeline.Opt[float64]
 		of   string
-	}{{t.AudioPerS, "s of sound a second"}, {t.CharsPerS, "characters/s"}, {t.ImagesPerS, "pictures/s"}, {t.SystemOutputTPS, "output tok/s"},
+	}{{t.AudioPerS, "s of sound a second"}, {t.CharsPerS, "characters/s"}, {t.ImagesPerS, "pictures/s"}, {tokens, unit},
 		{t.SustainedTPS, "sustained"}, {t.RequestsPerS, "requests/s"}, {t.InputsPerS, "texts/s"}, {t.SystemInputTPS, "input tok/s"}} {
 		l.add("%s "+x.of, x.rate, typeset.Rate)
 	}
