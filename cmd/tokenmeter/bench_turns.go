@@ -287,7 +287,7 @@ func (t *turns) conclude(err error) error {
 	}
 	t.a.note("saved %s", t.dir)
 	if len(groups) == 1 {
-		return worse(worse(err, t.spread(groups[0])), t.verdict(nil))
+		return worse(worse(err, t.spread(groups[0])), t.verdict(groups, nil))
 	}
 	result, compareErr := compare.Compare(groups[0], groups[1:], compare.Options{Gates: t.gates, AllowLowN: t.c.AllowLowN, Seed: orderSeed(t.c.Seed)})
 	if compareErr != nil {
@@ -300,7 +300,7 @@ func (t *turns) conclude(err error) error {
 	save := writeFile(filepath.Join(t.dir, "compare.json"), true, func(w io.Writer) error { return report.CompareJSON(w, result) })
 	err = worse(err, save)
 	err = worse(err, out.show(t.a, result))
-	return worse(err, t.verdict(out.outcome(result)))
+	return worse(err, t.verdict(groups, out.outcome(groups, result)))
 }
 
 // spread prints how far the repeats of one server lie apart.
@@ -328,12 +328,8 @@ func (t *turns) measured() (runs []*run.Run) {
 // verdict is the exit code of the runs and of what was said of their difference. A target
 // that answered nothing goes before that, and an invalid run before what any of them says
 // of its objectives.
-func (t *turns) verdict(difference error) (err error) {
-	var each exit.Facts
-	for _, r := range t.measured() {
-		each = each.Beside(r.Dir, exit.OfRequests(&r.Requests))
-	}
-	err = worse(worse(decided(each), difference), t.invalid())
+func (t *turns) verdict(groups []compare.Group, difference error) (err error) {
+	err = worse(worse(decided(compare.Asked(groups)), difference), t.invalid())
 	for _, r := range t.measured() {
 		err = worse(err, verdict(r, t.c.Strict))
 	}

@@ -54,7 +54,7 @@ func (compareCmd) Help() string {
 
 A gate breaks when the candidate is beyond its limit and the difference is real. A gate on a value ("error rate < 1%") is an objective on the candidate alone.
 
-Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict (on where CI is set), when a gate got no answer or a run is invalid or nobody knows whether it is; 5 results could not be written.`
+Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 3 no gate broke, and in a run of either side no request was answered; 4 with --strict (on where CI is set), when a gate got no answer or a run is invalid or nobody knows whether it is; 5 results could not be written.`
 }
 
 var compareGroups = []cmdline.Group{
@@ -78,7 +78,8 @@ func (c *compareCmd) Run(a *app) error {
 		if len(opts.Gates) > 0 {
 			a.warn("note: there is only one side, so it is held against no gate")
 		}
-		f := exit.Facts{Strict: c.Strict, Gates: exit.Gates{Open: len(opts.Gates)}}
+		f := compare.Asked(sides)
+		f.Strict, f.Gates.Open = c.Strict, len(opts.Gates)
 		doubts := sides[0].Doubts()
 		for _, d := range doubts {
 			a.warn("note: %s", d.Says)
@@ -108,9 +109,9 @@ func (c *compareCmd) Run(a *app) error {
 		return err
 	}
 	if c.SaveBaseline == "" {
-		return c.outcome(result)
+		return c.outcome(sides, result)
 	}
-	return c.saveIf(a, sides[1], opts.Gates, c.outcome(result))
+	return c.saveIf(a, sides[1], opts.Gates, c.outcome(sides, result))
 }
 
 // saveIf saves a side unless the outcome is a failure: what was not held against its
@@ -322,9 +323,15 @@ func appendSummary(a *app, r *compare.Result) error {
 	return nil
 }
 
-// outcome is the exit code of a comparison.
-func (c *compareCmd) outcome(r *compare.Result) error {
-	f := exit.Facts{Strict: c.Strict}
+// outcome is the exit code of a comparison. A gate that broke is an answer, whatever else
+// is not known; without one, a run that answered nothing leaves nothing to compare.
+func (c *compareCmd) outcome(sides []compare.Group, r *compare.Result) error {
+	var f exit.Facts
+	if !r.Broken() {
+		f = compare.Asked(sides)
+		f.Measurement, f.Doubt = doubtful(r.Comparable.Why)
+	}
+	f.Strict = c.Strict
 	for _, g := range r.Gates {
 		switch g.State {
 		case compare.Held:
@@ -336,11 +343,8 @@ func (c *compareCmd) outcome(r *compare.Result) error {
 		}
 	}
 	incomparable := slices.ContainsFunc(r.Gates, func(g compare.GateResult) bool { return g.State == compare.GateIncomparable })
-	if incomparable && !r.Broken() {
+	if code := exit.Of(f).Code; incomparable && (code == exit.OK || code == exit.Undecided) {
 		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
-	}
-	if !r.Broken() { // one that broke is an answer, whatever else is not known
-		f.Measurement, f.Doubt = doubtful(r.Comparable.Why)
 	}
 	return decided(f)
 }

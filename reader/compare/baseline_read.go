@@ -42,6 +42,7 @@ func ReadBaseline(r io.Reader) (Group, error) {
 	g := Group{Name: file.Name}
 	for i, in := range file.Runs {
 		r := &Run{Facts: in.Facts, series: map[string]series{}}
+		r.Facts.Asked.None = r.Facts.Silent
 		for key, s := range in.Series {
 			decoded, err := s.decode(key)
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tokenmeter/record/exit"
 )
 
 func saved(t testing.TB, g Group, gates ...Gate) ([]byte, Group) {
@@ -94,6 +96,19 @@ func TestBaselineKeepsGatedMetrics(t *testing.T) {
 	}
 	if g := mustCompare(t, without, b, Options{Gates: gates}).Gates[0]; g.State != GateRefused || !strings.Contains(g.Says, "baseline") {
 		t.Errorf("not kept: %s", g.Words())
+	}
+}
+
+// A baseline whose server answered nothing is that in its file too.
+func TestBaselineThatAnsweredNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	dead := made.group("A", rng, 2, 60, 0)
+	for _, r := range dead.Runs {
+		r.Facts.Silent = true
+	}
+	_, file := saved(t, dead)
+	if v := exit.Of(Asked([]Group{file, made.group("B", rng, 2, 60, 1)})); v.Code != exit.Target {
+		t.Errorf("exit code %d: %s", v.Code, v.Says)
 	}
 }
 

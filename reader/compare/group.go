@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 )
 
@@ -133,6 +135,17 @@ func NameOf(f *Facts) string {
 		return filepath.Base(filepath.Clean(f.Dir))
 	}
 	return f.ID
+}
+
+// Asked is what became of the requests of all runs, for the exit code: each run stands
+// by itself, so that one that answered nothing is found beside others that answered.
+func Asked(groups []Group) (all exit.Facts) {
+	for _, g := range groups {
+		for _, r := range g.Runs {
+			all = all.Beside(cmp.Or(r.Facts.Dir, NameOf(&r.Facts)), r.Facts.Asked)
+		}
+	}
+	return all
 }
 
 // Joined is several groups as one side, with the name of the first; the zero group

@@ -48,6 +48,7 @@ type Facts struct {
 	Figures      map[string]string `json:"figures,omitempty"`     // verdicts by family (package validity)
 	FiguresWhy   map[string]string `json:"figures_why,omitempty"` // what spoils a family that is invalid
 	Requests     Counts            `json:"requests"`
+	Asked        exit.Facts        `json:"-"`                // what became of them, for the exit code
 	Silent       bool              `json:"silent,omitempty"` // its server answered none of them, by failing or until the run ended
 	Evidence     timeline.Evidence `json:"evidence"`         // of the request that is known least
 	Clock        timeline.Clock    `json:"clock"`            // user, if any request's was
@@ -131,7 +132,8 @@ func factsOf(m *run.Run) Facts {
 			f.FiguresWhy[figure] = c.Name
 		}
 	}
-	f.Silent = exit.Of(exit.OfRequests(&m.Requests)).Code == exit.Target
+	f.Asked = exit.OfRequests(&m.Requests)
+	f.Silent = exit.Of(f.Asked).Code == exit.Target
 	if m.Cost != nil {
 		f.Prices = *m.Cost
 	}
