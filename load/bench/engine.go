@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/wire/api/engines"
 )
 
@@ -27,7 +28,7 @@ func engine(ctx context.Context, get getter, models engines.Answer) string {
 	}
 	answers[path] = a
 	if told := engines.Sniff(answers); told.Version != "" {
-		return s.Title + " " + shorten(told.Version, 80)
+		return s.Title + " " + printable.Short(told.Version, 80)
 	}
 	return s.Title
 }

@@ -183,14 +183,7 @@ func words(a engines.Answer) string {
 	if text == "" {
 		return ""
 	}
-	return ", " + shorten(strings.Join(strings.Fields(text), " "), 200)
-}
-
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return ", " + printable.Short(strings.Join(strings.Fields(text), " "), 200)
 }
 
 // nativeModels asks where servers of this API list models that have no list in
@@ -214,7 +207,7 @@ func listed(names []string) string {
 	const most, longest = 5, 80
 	shown := make([]string, min(len(names), most))
 	for i := range shown {
-		shown[i] = printable.Text(shorten(names[i], longest))
+		shown[i] = printable.Text(printable.Short(names[i], longest))
 	}
 	text := strings.Join(shown, ", ")
 	if len(names) > most {

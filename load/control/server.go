@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
@@ -65,7 +66,7 @@ func (s *server) post(ctx context.Context, path, guard string) error {
 	}
 	says := fmt.Sprintf("POST %s answered HTTP %d", path, a.Status)
 	if words := strings.Join(strings.Fields(s.cfg.Redactor().String(string(a.Body))), " "); words != "" {
-		says += ": " + words[:min(len(words), mostWords)]
+		says += ": " + printable.Short(words, mostWords)
 	}
 	says = strings.ToValidUTF8(says, "")
 	if a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
 )
@@ -34,7 +35,7 @@ func ReadBaseline(r io.Reader) (Group, error) {
 		if strings.HasPrefix(file.Schema, baselineSchemas) {
 			kind, says = ErrOtherBaseline, "; save it anew with --save-baseline"
 		}
-		return Group{}, fmt.Errorf("%w: its schema is %q, this program reads %s%s", kind, clipped(file.Schema), BaselineSchema, says)
+		return Group{}, fmt.Errorf("%w: its schema is %q, this program reads %s%s", kind, printable.Short(file.Schema, longestQuote), BaselineSchema, says)
 	}
 	if !run.Intact(data) {
 		return Group{}, errors.New("damaged baseline: it is not as it was written (its checksum is of another content); take it again from where it was saved, or save it anew with --save-baseline")
@@ -46,7 +47,7 @@ func ReadBaseline(r io.Reader) (Group, error) {
 		for key, s := range in.Series {
 			decoded, err := s.decode(key)
 			if err != nil {
-				return Group{}, fmt.Errorf("damaged baseline: run %d, %s: %w; save it anew with --save-baseline", i+1, clipped(key), err)
+				return Group{}, fmt.Errorf("damaged baseline: run %d, %s: %w; save it anew with --save-baseline", i+1, printable.Short(key, longestQuote), err)
 			}
 			r.series[key] = decoded
 		}
@@ -196,19 +197,15 @@ func parseNumbers(text string) ([]float64, error) {
 	for i, w := range words {
 		v, err := strconv.ParseFloat(w, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%q is no number", clipped(w))
+			return nil, fmt.Errorf("%q is no number", printable.Short(w, longestQuote))
 		}
 		list[i] = v
 	}
 	return list, nil
 }
 
-func clipped(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
+// longestQuote is how many bytes an error quotes of a file.
+const longestQuote = 40
 
 // worth is what the requests of a series are worth. A file that does not say it
 // is taken to hold too few moments for a test of single runs.

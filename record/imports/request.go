@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/timeline"
 )
 
@@ -267,12 +268,7 @@ func (r *request) countedNone() bool {
 const mostWords = 1000
 
 // cut keeps the start of a text, without the rest of the file behind it.
-func cut(text string) string {
-	if len(text) <= mostWords {
-		return text
-	}
-	return strings.ToValidUTF8(strings.Clone(text[:mostWords]), "") + "…"
-}
+func cut(text string) string { return printable.Short(text, mostWords) }
 
 // failure is what a file says of a failure; empty: what stands there says that there is
 // none, as programs write nothing into a table or a text.

@@ -3,6 +3,8 @@ package objective
 import (
 	"fmt"
 	"strings"
+
+	"tokenmeter/base/printable"
 )
 
 // Error is one thing that is wrong with an objective's text.
@@ -15,19 +17,15 @@ type Error struct {
 
 // Error names the place and what to do.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("objective %q, column %d: %s", clipped(e.Text), e.Column, e.What)
+	text := fmt.Sprintf("objective %q, column %d: %s", printable.Short(e.Text, longestQuote), e.Column, e.What)
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}
 	return text
 }
 
-func clipped(text string) string {
-	if runes := []rune(text); len(runes) > 200 {
-		return string(runes[:200]) + "…"
-	}
-	return text
-}
+// longestQuote is how many bytes an error quotes of an objective.
+const longestQuote = 200
 
 // Errors are all that is wrong with a list of objectives.
 type Errors []error

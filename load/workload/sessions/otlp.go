@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/genai"
 )
 
@@ -108,7 +109,7 @@ func (s *scanner) moment() time.Time {
 			return at
 		}
 	}
-	s.fail("%q is no time of a span", shortened([]byte(text)))
+	s.fail("%q is no time of a span", printable.Short(text, longestQuote))
 	return time.Time{}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"tokenmeter/base/printable"
 )
 
 // scanner reads JSON value by value, without holding it: one recorded session may
@@ -236,7 +238,7 @@ func (s *scanner) text() string {
 	}
 	var out string
 	if err := json.Unmarshal(raw, &out); err != nil || !utf8.Valid(raw) {
-		s.fail("%q is no text of JSON", shortened(raw))
+		s.fail("%q is no text of JSON", printable.Short(string(raw), longestQuote))
 	}
 	return out
 }
@@ -250,12 +252,8 @@ func (s *scanner) ifText() string {
 	return ""
 }
 
-func shortened(text []byte) string {
-	if len(text) > 60 {
-		return string(text[:60]) + "…"
-	}
-	return string(text)
-}
+// longestQuote is how many bytes an error quotes of a file.
+const longestQuote = 60
 
 // word reads the letters of a number, or of true and false.
 func (s *scanner) word() []byte {
@@ -296,7 +294,7 @@ func (s *scanner) number() (x float64, ok bool) {
 	}
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil || x != x || x > 1e300 || x < -1e300 {
-		s.fail("%q where a number should come", shortened([]byte(word)))
+		s.fail("%q where a number should come", printable.Short(string(word), longestQuote))
 		return 0, false
 	}
 	return x, true
