@@ -165,6 +165,8 @@ func exitCode(err error) int {
 		return exitWrite
 	case errors.As(err, &usage), errors.As(err, &plan), errors.As(err, &exists), errors.Is(err, run.ErrNoRun):
 		return exitUsage
+	case errors.As(err, &target) && target.Limit:
+		return exitMissed
 	case errors.As(err, &target) && !target.Own:
 		return exitTarget
 	}

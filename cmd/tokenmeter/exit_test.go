@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -85,6 +86,42 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 				t.Errorf("%s, %s: exit code %d, want %d\n%s", kind, c.command, got, want, out.String()[max(out.Len()-500, 0):])
 			}
 		}
+	}
+}
+
+// What --max-failures ended is no success, and only a server that answered nothing has failed.
+// In k6 too a limit that ended a run (abortOnFail) leaves the code of limits that were passed, 99.
+func TestExitCodesOfMaxFailures(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, c := range []struct {
+		name           string
+		answered, want int // of three requests
+	}{{"none", 0, exitTarget}, {"one of three", 1, exitMissed}, {"all", 3, exitOK}} {
+		var asked atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if int(asked.Add(1)%3) >= c.answered {
+				refuse(503, "no healthy upstream")(w, r)
+				return
+			}
+			answerer(w, r)
+		}))
+		const ask = " --model m --preflight none --server-metrics off --warmup 0 --requests 40 --max-failures 10% "
+		for _, words := range []string{"bench URL --concurrency 1", "bench URL --concurrency 2 --strict --objective p50_ttft<1h", "sweep URL --concurrency 1,2 --settle 0s"} {
+			if strings.Contains(words, "--strict") && c.want == exitOK {
+				continue // whether a run that short is valid, this machine decides
+			}
+			args := strings.Fields(strings.Replace(words, "URL", s.URL, 1) + ask + "--out " + t.TempDir() + "/out")
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "_", " ")
+			}
+			var out bytes.Buffer
+			if got := Main(args, &out, &out, none); got != c.want {
+				t.Errorf("%s, %s: exit code %d, want %d\n%s", c.name, words, got, c.want, out.String())
+			} else if c.want == exitMissed && !strings.Contains(out.String(), "more than --max-failures allows") {
+				t.Errorf("%s, %s: nothing says which limit ended it\n%s", c.name, words, out.String())
+			}
+		}
+		s.Close()
 	}
 }
 

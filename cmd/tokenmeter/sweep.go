@@ -281,7 +281,7 @@ func kept(s *result.Sweep) string {
 }
 
 // verdict is the exit code of what was measured: an invalid point says nothing of
-// objectives, and a sweep has missed them where all its points have. The probes of a
+// objectives, and a sweep has missed them where all its points have, or failed. The probes of a
 // search are no points to judge; it says itself what they show.
 func (c *sweepCmd) verdict(s *result.Sweep) error {
 	points, invalid := 0, 0
@@ -298,7 +298,7 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 			invalid++
 		}
 		switch g := objectivesOf(p.Goodput, &p.Validity); {
-		case g.Missed > 0:
+		case g.Missed > 0, p.TargetFailed:
 			at.Missed++
 		case g.Open > 0:
 			at.Open++

@@ -15,13 +15,15 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
 // TargetError is a server that can't be measured (exit code 3), or, with Own, one
-// that this machine can't measure (exit code 2).
+// that this machine can't measure (exit code 2), or, with Limit, one of which more
+// failed than the user allows (exit code 1).
 type TargetError struct {
 	URL   string
 	Class timeline.Outcome
 	What  string // what failed, one clear sentence
 	Hint  string // what to do next; may be empty
 	Own   bool   // every failure was a want of this machine: nothing is known of the server
+	Limit bool   // it answered others: the run was ended by Load.MaxFailures
 }
 
 func (e *TargetError) Error() string {
@@ -53,7 +55,6 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Causes of the end of a phase, internal.
 var (
-	errWriting  = errors.New("records could not be written")
-	errFailures = errors.New("too many requests failed")
-	errSilent   = errors.New("nothing answers")
+	errWriting = errors.New("records could not be written")
+	errSilent  = errors.New("nothing answers")
 )

@@ -595,8 +595,11 @@ func TestMaxFailures(t *testing.T) {
 	}}
 	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 200, MaxFailures: 0.2, Warmup: Warmup{Off: true}}}, nil)
 	var target *TargetError
-	if !asError(res.err, &target) || !hasText(res.err.Error(), "--max-failures") || len(res.records) != 20 {
+	if !asError(res.err, &target) || !target.Limit || !hasText(res.err.Error(), "6 of 20 requests failed, more than --max-failures") || len(res.records) != 20 {
 		t.Errorf("%d records, %v", len(res.records), res.err)
+	}
+	if !res.run.Partial || !strings.Contains(fmt.Sprint(res.run.Warnings), "max_failures") {
+		t.Errorf("the run does not say that its limit ended it: %v", res.run.Warnings)
 	}
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -133,6 +134,9 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	m.Finished = &now
 	m.Partial = cause != nil
 	c := r.rec.of(timeline.Measure)
+	if limit := (*failuresError)(nil); errors.As(cause, &limit) {
+		r.log.notice("max_failures", timeline.Some(float64(limit.failed)/float64(limit.of)), "The run was ended early: %v.", limit)
+	}
 	facts.usage().Client(&m.Client)
 	if share := m.Client.Throttled.Or(0); share > throttledMuch {
 		r.log.notice("client_limited", timeline.Some(share),

@@ -207,7 +207,7 @@ func (r *recorder) note(j job, v *metric.Values, verdicts []objective.Verdict, w
 		return errSilent
 	case r.maxFailures > 0 && tl.Phase == timeline.Measure && c.done >= leastForFailures &&
 		float64(c.failed) > r.maxFailures*float64(c.done):
-		return errFailures
+		return &failuresError{c.failed, c.done}
 	}
 	return nil
 }

@@ -261,18 +261,31 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 // that answered nothing is the rule of package exit, for every command.
 func (r *runner) verdict(cause error, done *run.Run) error {
 	c := r.rec.of(timeline.Measure)
+	var limit *failuresError
 	switch {
-	case errors.Is(cause, errFailures):
-		return r.targetFailed(c, fmt.Sprintf("%d of %s failed, more than --max-failures allows", c.failed, metric.Plural(int64(c.done), "request")))
+	case errors.As(cause, &limit):
 	case cause != nil:
 		return cause
 	case c.failed == 0:
 		return nil // a probe of a sweep may end before an answer could come: commands judge that
 	}
-	if v := exit.Of(exit.OfRequests(&done.Requests)); v.Code == exit.Target || v.Code == exit.Usage {
+	v := exit.Of(exit.OfRequests(&done.Requests))
+	switch {
+	case v.Code == exit.Target || v.Code == exit.Usage:
 		return r.targetFailed(c, v.Says)
+	case limit != nil:
+		e := r.targetFailed(c, limit.Error())
+		e.Limit = true
+		return e
 	}
 	return nil
+}
+
+// failuresError is a cause of the end of the load: a larger share failed than Load.MaxFailures.
+type failuresError struct{ failed, of int64 }
+
+func (e *failuresError) Error() string {
+	return fmt.Sprintf("%d of %s failed, more than --max-failures allows", e.failed, metric.Plural(e.of, "request"))
 }
 
 // watch sends snapshots until the returned function is called.

@@ -19,6 +19,7 @@ var WarningMeanings = []WarningMeaning{
 	{"low_n", "fewer than 100 requests succeeded", "raise --requests or --duration: p99 needs 100 values, and 551 independent ones for an interval"},
 	{"precision_missed", "the run ended before --until-precision was reached", "let it run as long as it says; what shares a queue is worth less than its number"},
 	{"precision_reached", "--until-precision ended the run", "nothing, if it was long enough to meet what the server does now and then: what is rarer than it says is not in the medians"},
+	{"max_failures", "--max-failures ended the run (exit code 1, or 3 where nothing was answered)", "see what failed; the figures are of the requests until then"},
 	{"mixed_token_sources", "token counts come from several sources", "give --tokenizer for one count of all"},
 	{"service_tiers", "the server said that it gave requests different classes of service (service_tier)", "ask for one class, or lower the load where the better one has a limit: the figures are of a mixture"},
 	{"estimated_tokens", "the server told no usage for some requests", "their tokens are counted here; give its own --tokenizer"},
