@@ -50,6 +50,28 @@ func isGemini(model string) bool {
 	return at >= 0 && !strings.ContainsAny(model[:at], digits)
 }
 
+// isOpenAI reports whether a model of this name is OpenAI's, all of which show summaries of
+// their thoughts, but for gpt-oss, which others serve.
+// Source: https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries
+func isOpenAI(model string) bool {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	if at := makeIn(model, "gpt"); at >= 0 {
+		return !strings.ContainsAny(model[:at], digits) && !strings.HasPrefix(strings.ToLower(model[at:]), "gpt-oss")
+	}
+	at := makeIn(model, "o") // o3, o4-mini
+	return at >= 0 && at+1 < len(model) && isDigit(model[at+1]) && !strings.ContainsAny(model[:at], digits)
+}
+
+// uncounted reports whether the thoughts that came are a summary by the model's name, and
+// usage counts all of them and does not say how many, as where such a model is asked by
+// Anthropic's API. Where as many events came as it counts, they came in full: that is another
+// model under the name.
+func (s *Stream) uncounted() bool {
+	u := &s.tl.Usage
+	summary := isGemini(s.tl.Model) || isGemini(s.replied) || isOpenAI(s.tl.Model) || isOpenAI(s.replied)
+	return summary && s.reasoned > 0 && !u.Reasoning.OK() && u.Output.Or(0) > s.tokens+s.tokens/16+1
+}
+
 // makeIn is where a model's name says its make, as a word; -1: nowhere. Hosts put their own
 // names before it and write it as they like: databricks-claude-opus-4-6,
 // anthropic--claude-4-sonnet, Claude-Sonnet-4.5.

@@ -47,6 +47,15 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 	}
 	liteLLM := chat("claude-opus-4-1-20250805", `"reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":""}]`,
 		`"reasoning_content":"","thinking_blocks":[{"type":"thinking","thinking":"","signature":"`+seal+`"}]`, "")
+	// LiteLLM 1.108.7's /v1/responses: reasoning_tokens are those of the summary's words.
+	responses := func(blocks string) string {
+		return events(`{"type":"response.created","response":{"model":"claude-sonnet-4-5-20250929"}}`,
+			`{"type":"response.output_item.added","item":{"type":"reasoning","status":"in_progress"}}`,
+			`{"type":"response.reasoning_summary_text.delta","delta":"hm"}`, `{"type":"response.output_text.delta","delta":"hi"}`,
+			`{"type":"response.completed","response":{"model":"claude-sonnet-4-5-20250929","status":"completed","usage":{"input_tokens":9,"output_tokens":506,"output_tokens_details":{"reasoning_tokens":1,"text_tokens":505}},"provider_specific_fields":{"thinking_blocks":[`+blocks+`]}}}`, "[DONE]")
+	}
+	redacted := strings.Replace(strings.Replace(responses(`{"type":"redacted_thinking","data":"`+seal+`"}`),
+		`"delta":"hm"`, `"delta":""`, 1), `"reasoning_tokens":1`, `"reasoning_tokens":0`, 1)
 	const counted = `,"completion_tokens_details":{"reasoning_tokens":400}`
 	const named, sse = amazonStream, "text/event-stream"
 	for _, c := range []struct {
@@ -78,6 +87,18 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"Poe's name", "openai-chat", "", sse, openRouter("Claude-Sonnet-4.5", ""), true},
 		{"OpenRouter, Claude 3.7", "openai-chat", "", sse, openRouter("anthropic/claude-3.7-sonnet", counted), false},
 		{"LiteLLM", "openai-chat", "", sse, liteLLM, true},
+		{"LiteLLM's responses", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":"` + seal + `"}`), true},
+		{"LiteLLM's responses, without a signature", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":""}`), false},
+		{"LiteLLM's responses, redacted", "openai-responses", "", sse, redacted, true},
+		// LiteLLM 1.108.7's /v1/messages has thoughts of other makes with an empty signature.
+		{"Gemini by Anthropic's API", "anthropic", "", sse, messages("gemini-2.5-flash", "", ""), true},
+		{"Gemini under an alias", "anthropic", "gemini/gemini-2.5-flash", sse, messages("smart", "", ""), true},
+		{"GPT by Anthropic's API", "anthropic", "", sse, messages("gpt-5", "", ""), true},
+		{"o3 by Anthropic's API", "anthropic", "", sse, messages("openai/o3", "", ""), true},
+		{"GPT by Anthropic's API, counted", "anthropic", "", sse, messages("gpt-5", "", `,"output_tokens_details":{"thinking_tokens":400}`), false},
+		{"gpt-oss in full", "anthropic", "", sse, messages("openai/gpt-oss-120b", "", ""), false},
+		{"another model under GPT's name", "anthropic", "", sse, strings.Replace(messages("gpt-5", "", ""), "506", "2", 1), false},
+		{"Gemini by a gateway that counts no reasoning", "openai-chat", "", sse, chat("google/gemini-2.5-pro", `"reasoning_content":"hm"`, `"content":"hi"`, ""), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _ := ByName(c.api)
@@ -104,10 +125,12 @@ func TestMakesOfModels(t *testing.T) {
 		"claude_sonnet_4": "claude", "projects/p1/locations/us-east5/publishers/anthropic/models/claude-opus-4@20250514": "claude",
 		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude", "claude-10-opus": "claude", "claude-sonnet-20260514": "claude", "claude-2.1": "",
 		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "claude", "claude-opus": "claude",
-		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claude",
+		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claudeopenai",
 		"claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",
 		"gemini-2.5-pro": "gemini", "google/gemini-2.5-flash": "gemini", "models/gemini-3-pro": "gemini", "databricks-gemini-2-5-pro": "gemini",
 		"vertex-gemini-2.5-pro": "gemini", "Gemini-2.5-Pro": "gemini", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
+		"gpt-5": "openai", "openai/gpt-5-mini": "openai", "azure-gpt5": "openai", "GPT-5.1-Codex": "openai", "o3": "openai", "azure/o4-mini": "openai", "openai.o3-2025-04-16": "openai",
+		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "glm-4.6-o": "",
 	} {
 		got := ""
 		if abridges(name) {
@@ -115,6 +138,9 @@ func TestMakesOfModels(t *testing.T) {
 		}
 		if isGemini(name) {
 			got += "gemini"
+		}
+		if isOpenAI(name) {
+			got += "openai"
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

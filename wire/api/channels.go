@@ -77,6 +77,12 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 	return some
 }
 
+// worded passes over a string and reports whether there is text in it.
+func (s *scan) worded() bool {
+	t, ok := s.Text()
+	return ok && !t.Empty()
+}
+
 // summary reads reasoning that is a summary, whatever the names in it.
 func (s *scan) summary(take func() bool) (some bool) {
 	thought := s.thought

@@ -47,7 +47,7 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool, place []
 			for name := range c.Members {
 				switch string(name) {
 				case "thinking_blocks":
-					d.sealed(ch, func() { c.thoughts(d.heard) })
+					d.sealed(ch, func() { c.thoughts(c.worded) })
 				case "compaction_blocks": // the context in short: the answer follows in another request
 					d.compacted = c.length() > 0 || d.compacted
 				}
@@ -101,15 +101,9 @@ func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 		case d.c.Peek() == '"':
 			d.c.Skip()
 		default:
-			d.c.thoughts(d.heard)
+			d.c.thoughts(d.c.worded)
 		}
 	})
-}
-
-// heard passes over a string and reports whether there is text in it.
-func (d *openaiDecoder) heard() bool {
-	t, ok := d.c.Text()
-	return ok && !t.Empty()
 }
 
 // sealed notes of what read finds that it was thought, where its words are kept back.

@@ -122,6 +122,7 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 		d.r.errors = e.Data
 	}
 	d.r.apply(s, otherwise)
+	s.signed, s.sealed = s.signed || d.r.c.signed, s.sealed || d.r.c.sealed
 	if d.realtime && ofTranscriber(s.failure) {
 		s.failure += "; vLLM's /v1/realtime only transcribes: the API transcription measures that"
 	}

@@ -86,6 +86,8 @@ func (d *responsesDecoder) responseMember(name []byte) {
 				d.r.errors = c.problem()
 			}
 		}
+	case "provider_specific_fields": // of LiteLLM, with Claude's thoughts, their signatures and what is sealed
+		c.under("thinking_blocks", func() { c.thoughts(c.worded) })
 	case "audio": // of Realtime
 		c.under("output", func() { c.under("format", d.soundFormat) })
 	case "output_audio_format": // of its beta

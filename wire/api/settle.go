@@ -77,7 +77,7 @@ func (s *Stream) results(end timeline.End) {
 	}
 	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises        // a gateway may have counted the summary
 	counted := n > 0 || s.api.Summarises && tl.Usage.Reasoning.OK() // LiteLLM counts the words that came: none
-	if s.sealed && !counted || (s.abridged || s.signed && s.abridges()) && !told {
+	if s.sealed && !counted || (s.abridged || s.signed && s.abridges()) && !told || s.uncounted() {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()
