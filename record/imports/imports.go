@@ -49,7 +49,7 @@ var Importers = []Importer{
 	{"llama-bench", "llama-bench -o json, jsonl, csv or md", isLLAMABench, readLLAMABench},
 	{"mlperf", "MLPerf LoadGen's mlperf_log_summary.txt and mlperf_log_detail.txt", isMLPerf, readMLPerf},
 	{"mlperf-endpoints", "MLPerf Endpoints' result_summary.json", contains(`"n_samples_issued"`, `"duration_ns"`), readEndpoints},
-	{"inferencex", "rows of InferenceX's results", contains(`"infmax_model_prefix"`, `"tput_per_gpu"`), readInferenceX},
+	{"inferencex", "rows of InferenceX's results", isInferenceX, readInferenceX},
 	{"llm-d", "llm-d's benchmark report 0.2 and 0.2.1, YAML or JSON", contains("request_performance", "aggregate"), readLLMD},
 	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", isOTel, readOTel},
 	{"csv", "a table with the columns start_s, ttft_ms, e2e_ms, input_tokens, output_tokens, error", isCSV, readCSV},

@@ -436,6 +436,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"mlperf-endpoints", `{"n_samples_issued":5,"ttft":{"avg":-1}}`, "f:1:32: avg is -1"},
 		{"mlperf-endpoints", `{"n_samples_issued":5,`, "the file ends in the middle"},
 		{"inferencex", `[{"mean_ttft":true}]`, "f:1:4: mean_ttft is true or false, no number"},
+		{"inferencex", `{"infmax_model_prefix":"a","conc":1,"other_metrics":{"ttft":{"mean":1}}}`, "f:1:1: the file has none of the figures"},
 		{"inferencex", `[{"conc":1},{"conc":2}]`, "holds 2 runs: choose one; 1: "},
 		{"llm-d", "version: '0.3'\nresults: {}\n", "f:1:1: version 0.3 of the report is not known"},
 		{"llm-d", "version: '0.2'\nresults: {}\n", "aggregate is missing"},

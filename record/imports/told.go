@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/metric"
@@ -19,8 +20,7 @@ type told struct {
 	in *Input
 	at int64 // where the run begins in the file
 	run.Told
-	found int
-	err   error // the first figure that is none
+	err error // the first figure that is none
 }
 
 func newTold(in *Input, at int64) *told {
@@ -71,7 +71,6 @@ func (t *told) sensible(v float64, name string) timeline.Opt[float64] {
 		t.fail(name, fmt.Sprintf("is %v, which nothing measured can be", v))
 		return timeline.Opt[float64]{}
 	}
-	t.found++
 	return timeline.Some(v)
 }
 
@@ -143,7 +142,7 @@ func (t *told) into(m *run.Run) error {
 	if t.err != nil {
 		return t.err
 	}
-	if t.found == 0 {
+	if t.empty() {
 		return t.in.at(t.at, errors.New("the file has none of the figures that its format has"))
 	}
 	for name, d := range t.Metrics {
@@ -154,6 +153,13 @@ func (t *told) into(m *run.Run) error {
 	m.Told = &t.Told
 	t.in.note("what is taken are the figures of a whole run: they are shown as they stand, by the other tool's definitions")
 	return nil
+}
+
+// empty reports whether the file told nothing that was measured: what the load was and how
+// long it lasted are no figures.
+func (t *told) empty() bool {
+	rates := t.Throughput.Rates()
+	return len(t.Metrics) == 0 && !t.OK.OK() && !t.Total.OK() && !slices.ContainsFunc(rates[:], func(f metric.Figure) bool { return f.Name != "window_s" && f.Value.OK() })
 }
 
 // ordered is an error where percentiles fall, which no sample's do.

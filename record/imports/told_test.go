@@ -64,6 +64,11 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 		{"endpoints.json", 0, "output_tokens", "p50", 48},
 		{"inferencex.json", 2, "ttft_ms", "mean", 250},
 		{"inferencex.json", 2, "tpot_ms", "p99", 14},
+		{"inferencex_agents.json", 1, "ttft_ms", "p50", 720},
+		{"inferencex_agents.json", 1, "tpot_ms", "p95", 30},
+		{"inferencex_agents.json", 1, "output_tokens", "mean", 500},
+		{"inferencex_agents.json", 2, "e2e_ms", "mean", 12000},
+		{"inferencex_agents.json", 2, "input_tokens", "p90", 50000},
 		{"llmd.yaml", 0, "ttft_ms", "p999", 57.014757215045425},
 		{"llmd.yaml", 0, "tpot_ms", "mean", 36.8578234128654},
 		{"llmd.yaml", 0, "input_tokens", "p95", 2294},
@@ -96,6 +101,17 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 	m = summaryOf(t, "inferencex.json", 1)
 	if m.Load.Concurrency.Or(0) != 4 || m.Target.Model != "org/model" {
 		t.Errorf("%+v", m.Load)
+	}
+	// Rows of agents' sessions have the whole server's rates. Of their counts, in all the 500 lines
+	// that AIPerf wrote (load_records_with_accounting), 4 were of the warm-up and 6 others failed.
+	m = summaryOf(t, "inferencex_agents.json", 1)
+	if got := m.Told; got.OK.Or(0) != 490 || got.Failed.Or(0) != 6 || got.Total.Or(0) != 496 || got.Throughput.SuccessOutputTPS.Or(0) != 1500 ||
+		got.Throughput.WindowS.Or(0) != 1800 || got.Metrics["icl_ms"].Mean.OK() {
+		t.Errorf("%+v", got)
+	}
+	m = summaryOf(t, "inferencex_agents.json", 2) // flat, of utils/agentic/process_agentic_result.py: failures were counted nowhere
+	if got := m.Told; got.OK.Or(0) != 490 || got.Failed.OK() || got.Total.OK() || got.Throughput.SystemInOutTPS.Or(0) != 101500 || got.Metrics["icl_ms"].Mean.OK() {
+		t.Errorf("%+v", got)
 	}
 	// vLLM divides deviations by n, which its file does not say: ours can't be told.
 	m = summaryOf(t, "vllm_summary.json", 0)
