@@ -87,6 +87,9 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"Poe's name", "openai-chat", "", sse, openRouter("Claude-Sonnet-4.5", ""), true},
 		{"OpenRouter, Claude 3.7", "openai-chat", "", sse, openRouter("anthropic/claude-3.7-sonnet", counted), false},
 		{"LiteLLM", "openai-chat", "", sse, liteLLM, true},
+		// The gateway of Portkey 1.15.2, with x-portkey-strict-open-ai-compliance: false.
+		{"Portkey", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]`, `"content_blocks":[{"index":0,"delta":{"signature":"`+seal+`"}}]`, ""), true},
+		{"Portkey, thinking omitted", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"content_blocks":[{"index":0,"delta":{"thinking":"","signature":""}}]`, `"content_blocks":[{"index":0,"delta":{"signature":"`+seal+`"}}]`, ""), true},
 		{"LiteLLM's responses", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":"` + seal + `"}`), true},
 		{"LiteLLM's responses, without a signature", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":""}`), false},
 		{"LiteLLM's responses, redacted", "openai-responses", "", sse, redacted, true},

@@ -97,6 +97,7 @@ func TestNestedEventsTakeNoTime(t *testing.T) {
 		{GeminiInteractions, `{"event_type":"step.delta","delta":`, `{"content":`, `}`},
 		{GeminiInteractions, `{"event_type":"step.delta","delta":`, `{"summary":[`, `]}`},
 		{OpenAIChat, `{"choices":[{"index":0,"delta":{"reasoning_details":[`, `{"text":`, `}`},
+		{OpenAIChat, `{"choices":[{"index":0,"delta":{"content_blocks":[`, `{"delta":`, `}`},
 	} {
 		closing := strings.NewReplacer("{", "}", "[", "]")
 		read := func(levels int) time.Duration {

@@ -56,8 +56,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 					data = !t.Empty()
 				}
 			case "signature":
-				t, _ := s.Text()
-				s.signed = s.signed || t.Size() >= leastSeal
+				s.signature()
 			case "text", "content", "delta":
 				some = s.thoughts(take) || some
 				s.thought = s.thought || some
@@ -75,6 +74,12 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 		s.Skip()
 	}
 	return some
+}
+
+// signature notes one that is as long as Claude's.
+func (s *scan) signature() {
+	t, _ := s.Text()
+	s.signed = s.signed || t.Size() >= leastSeal
 }
 
 // worded passes over a string and reports whether there is text in it.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 	"tokenmeter/wire/jsonscan"
@@ -194,11 +195,12 @@ func (d *openaiDecoder) failure() string {
 // brokeOff reports whether an answer ended by a failure of the server, by the words of
 // OpenRouter, Mistral, vLLM, Zhipu (its inference failed), DeepSeek (it was
 // interrupted), Cohere, TensorRT-LLM (timeout, cancelled) and watsonx (cancelled, time_limit).
+// Portkey has the type of an error in Anthropic's stream there (overloaded_error, api_error).
 // Source: tensorrt_llm/executor/result.py, CompletionOutput; https://cloud.ibm.com/apidocs/watsonx-ai#text-chat
 func brokeOff(reason jsonscan.Text) bool {
 	switch string(reason.Raw) {
-	case "error", "abort", "network_error", "insufficient_system_resource", "ERROR", "TIMEOUT", "timeout", "cancelled", "time_limit":
+	case "error", "abort", "insufficient_system_resource", "ERROR", "TIMEOUT", "timeout", "cancelled", "time_limit", "request_too_large":
 		return true
 	}
-	return false
+	return bytes.HasSuffix(reason.Raw, []byte("_error"))
 }

@@ -154,7 +154,11 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 	for _, p := range array(d["content"]) {
 		add(timeline.Text, p)
 	}
-	reasoningByJSON(d, add, kinds)
+	var thinking []string
+	for _, b := range array(d["content_blocks"]) {
+		thinking = append(thinking, blockByJSON(object(b), kinds)...)
+	}
+	reasoningByJSON(d, add, kinds, thinking...)
 	if sealedByJSON(object(d["provider_specific_fields"])["thinking_blocks"]) {
 		kinds[timeline.Reasoning] = true
 	}
@@ -215,13 +219,12 @@ func isAnswer(content map[string]any) bool {
 }
 
 // reasoningByJSON adds what an object holds under the names of reasoning.
-func reasoningByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool) {
+func reasoningByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool, texts ...string) {
 	for _, name := range reasoningNames(d) {
 		if sealedByJSON(d[name]) {
 			kinds[timeline.Reasoning] = true
 		}
 	}
-	var texts []string
 	for _, name := range reasoningNames(d) {
 		if t := thoughtsByJSON(d[name]); t != "" {
 			texts = append(texts, t)
@@ -233,6 +236,20 @@ func reasoningByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[t
 	case len(texts) > 1:
 		add(timeline.Reasoning, "\x00") // which of the copies counts is the order's choice
 	}
+}
+
+// blockByJSON is the thinking in a content block, or in the piece of one.
+func blockByJSON(b map[string]any, kinds map[timeline.Kind]bool) (texts []string) {
+	if str(b["data"]) != "" || sealedByJSON(b["thinking"]) {
+		kinds[timeline.Reasoning] = true
+	}
+	if t := thoughtsByJSON(b["thinking"]); t != "" {
+		texts = append(texts, t)
+	}
+	if d := object(b["delta"]); d != nil {
+		texts = append(texts, blockByJSON(d, kinds)...)
+	}
+	return texts
 }
 
 // reasoningNames are an object's members that have a name of reasoning; which names
@@ -450,6 +467,9 @@ func compareChunk(t *testing.T, data []byte) {
 
 var chunkSamples = []string{
 	`{"error":{"message":"worker died","code":500}}`,
+	`{"choices":[{"index":0,"delta":{"content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]}}]}`,
+	`{"choices":[{"index":0,"delta":{"content":"hi","content_blocks":[{"index":1,"delta":{"text":"hi"}}]}}]}`,
+	`{"choices":[{"index":0,"delta":{"content_blocks":[{"index":0,"delta":{"data":"EmwK"}}]}}]}`,
 	`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"get","arguments":"{\"content\":\"x\"}"}}]}}]}`,
 	`{"choices":[{"delta":{"content":null,"reasoning":"th","refusal":"no"},"logprobs":{"content":[{"token":"a","top_logprobs":[{"token":"b"}]},{}]}}]}`,
 	`{"choices":[{"index":1,"text":"caf\u00e9","finish_reason":"stop","token_ids":[1,2]},{"index":0,"text":""}],"timings":{"prompt_ms":1.5}}`,

@@ -52,6 +52,12 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool, place []
 					d.compacted = c.length() > 0 || d.compacted
 				}
 			}
+		case "content_blocks": // Portkey's: Anthropic's blocks, and other vendors' by that form
+			d.sealed(ch, func() {
+				for range c.Elements {
+					d.block(ch, ordinal, keep)
+				}
+			})
 		case "cot_summary": // Copilot's name for OpenAI's
 			d.reasoning(ch, ordinal, keep)
 			c.summed = c.summed || ch.said.thought
@@ -104,6 +110,26 @@ func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 			d.c.thoughts(d.c.worded)
 		}
 	})
+}
+
+// block reads a content block that stands beside the content: its thinking, a piece of which
+// is in a delta, stands there alone, while its text is the content once more.
+// Source: https://portkey.ai/docs/product/ai-gateway/multimodal-capabilities/thinking-mode
+func (d *openaiDecoder) block(ch *openaiChoice, ordinal int, keep bool) {
+	c := &d.c
+	for name := range c.Members {
+		switch string(name) {
+		case "delta":
+			d.block(ch, ordinal, keep)
+		case "thinking":
+			d.reasoning(ch, ordinal, keep)
+		case "signature":
+			c.signature()
+		case "data": // of redacted thinking
+			sealed := c.worded()
+			c.sealed = c.sealed || sealed
+		}
+	}
 }
 
 // sealed notes of what read finds that it was thought, where its words are kept back.

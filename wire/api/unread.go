@@ -255,7 +255,7 @@ func (s *Stream) unknownFinish(reason string) {
 	case "stop", "length", "tool_calls", "end_turn", "":
 		return
 	}
-	if reason[0] >= '0' && reason[0] <= '9' || strings.Contains(knownFinishes, " "+strings.ToLower(reason)+" ") {
+	if reason[0] >= '0' && reason[0] <= '9' || strings.HasSuffix(reason, "_error") || strings.Contains(knownFinishes, " "+strings.ToLower(reason)+" ") {
 		return
 	}
 	s.unread.note(&leftover{of: timeline.FinishName, name: []byte(reason)}, true)
@@ -265,7 +265,7 @@ func (s *Stream) unknownFinish(reason string) {
 // name in their documents.
 const knownFinishes = " stop length tool_calls function_call content_filter end_turn max_tokens stop_sequence tool_use pause_turn refusal" +
 	" model_context_window_exceeded compaction" + // Anthropic
-	" model_length error abort timeout cancelled time_limit network_error insufficient_system_resource sensitive eos eos_token limit word" +
+	" model_length error abort timeout cancelled time_limit request_too_large insufficient_system_resource sensitive eos eos_token limit word" +
 	" stop_token token_limit max_output not_finished normal load unload repetition" + // servers and providers
 	" guardrail_intervened content_filtered malformed_model_output malformed_tool_use" + // Bedrock
 	" complete tool_call error_toxic error_limit user_cancel" + // Cohere
