@@ -44,11 +44,11 @@ func (p *Prober) ask(ctx context.Context, t *asked, i int) error {
 	s.mu.Lock()
 	retry := s.Retry
 	s.mu.Unlock()
-	if wait := retry.Sub(now()); wait > 0 && wait < 24*time.Hour { // longer: a clock was wrong
+	if wait := retry.Sub(p.now()); wait > 0 && wait < 24*time.Hour { // longer: a clock was wrong
 		p.skip(t, i, "the target refused it; it is asked again after %s UTC", retry.UTC().Format(time.DateTime))
 		return nil
 	}
-	defer func() { t.ended = now() }()
+	defer func() { t.ended = time.Now() }()
 	if k.Idle > 0 { // cold, and the same again
 		for _, class := range []string{k.Name, k.Name + Again} {
 			if sent, err := p.together(ctx, t, i, class, 1); !sent || err != nil {
@@ -73,7 +73,7 @@ func (p *Prober) together(ctx context.Context, t *asked, i int, class string, n 
 		usd += jobs[j].usd
 		tokens += jobs[j].tokens
 	}
-	day, ok, err := p.plan.Ledger.reserve(now(), usd, tokens)
+	day, ok, err := p.plan.Ledger.reserve(p.now(), usd, tokens)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +115,7 @@ func (p *Prober) job(t *asked, i int, class string) (*job, error) {
 		return nil, item.Err
 	}
 	step := item.Nth(0)
-	end := k.task(n ^ int64(random.Mix(uint64(now().UnixNano()))>>1))
+	end := k.task(n ^ int64(random.Mix(uint64(p.now().UnixNano()))>>1))
 	messages := append([]api.Message(nil), step.Messages...)
 	messages[len(messages)-1].Content += end.text
 	j := &job{check: end.check, tl: timeline.New(), req: api.Request{Model: t.Model, Messages: messages, Stream: true,
@@ -251,7 +251,7 @@ func (p *Prober) learn(t *asked, i int, tl *timeline.Timeline) error {
 	case !s.Taken && (tl.HTTPStatus == 400 || tl.HTTPStatus == 413 || tl.HTTPStatus == 415 || tl.HTTPStatus == 422 ||
 		t.kinds[i].Images > 0 && refusesImages(tl)):
 		tl.Phase, refused = timeline.Warmup, true
-		s.Retry = now().Add(24*time.Hour - time.Minute)
+		s.Retry = p.now().Add(24*time.Hour - time.Minute)
 	}
 	err := p.plan.Ledger.learn(subject(&t.Target, &t.kinds[i]), s.lesson)
 	s.mu.Unlock()

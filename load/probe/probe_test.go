@@ -40,6 +40,8 @@ func small() []Kind {
 	}
 }
 
+func now() time.Time { return time.Now().UTC().Round(0) }
+
 // row is a probe as it was taken.
 type row struct {
 	target int
@@ -179,6 +181,42 @@ func TestTwoDaysOfTwoSimulators(t *testing.T) {
 				t.Fatalf("target %d: %v µs a token", target, tpot)
 			}
 		}
+	}
+}
+
+// A virtual machine's clock may be hours, or years, off until it is set (prometheus/prometheus#10028):
+// what is due is asked by the time that it then has, and the whole lasts as long as it was to.
+func TestClockIsSet(t *testing.T) {
+	for name, off := range map[string]time.Duration{"ahead": 6 * time.Hour, "years ahead": 5 * 365 * 24 * time.Hour, "behind": -6 * time.Hour, "right": 0} {
+		var l log
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			clk := clock.Start()
+			clk.WallNS = func() int64 {
+				if since := time.Since(begin); since > time.Hour && since < 90*time.Minute {
+					return time.Now().Add(off).UnixNano()
+				}
+				return time.Now().UnixNano()
+			}
+			kinds := []Kind{{Name: "often", Input: 60, Output: 8, PerDay: 288}}
+			p, err := New(l.plan(t, t.TempDir(), served(t, sim.New(sim.Config{Base: begin})), kinds, Budget{}), clk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(t.Context(), begin.Add(4*time.Hour)); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begin); took < 4*time.Hour-10*time.Minute || took > 4*time.Hour {
+				t.Errorf("%s: it ran for %v", name, took)
+			}
+			var n [4]int // by hour
+			for _, r := range l.rows {
+				n[r.at.Sub(begin.Round(0))/time.Hour]++
+			}
+			if slices.Min(n[:]) < 10 || slices.Max(n[:]) > 14 { // 12, and each change of the clock may cost or give one
+				t.Errorf("%s: %v probes in the hours", name, n)
+			}
+		})
 	}
 }
 

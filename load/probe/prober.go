@@ -65,7 +65,7 @@ type asked struct {
 	made  []*workload.Loaded // prompts, by kind
 	seen  []kindState
 
-	ended time.Time   // when it was last busy with a probe
+	ended time.Time   // when it was last busy with a probe, on the monotonic clock
 	newer atomic.Bool // it wants max_completion_tokens
 }
 
@@ -92,7 +92,7 @@ func New(plan Plan, clk *clock.Clock) (*Prober, error) {
 	}
 	p := &Prober{plan: plan, kinds: kinds, clk: clk}
 	for i := range plan.Targets {
-		t := &asked{Target: plan.Targets[i], at: i, kinds: kinds, seen: make([]kindState, len(kinds)), ended: now()}
+		t := &asked{Target: plan.Targets[i], at: i, kinds: kinds, seen: make([]kindState, len(kinds)), ended: time.Now()}
 		if err := t.reach(t.Client, clk); err != nil {
 			return nil, err
 		}
@@ -186,28 +186,40 @@ func (p *Prober) Once(ctx context.Context) error {
 // Next is when, in UTC, the next probe of all targets is due.
 func (p *Prober) Next() (next time.Time) {
 	for _, t := range p.targets {
-		if _, due := t.soonest(now()); next.IsZero() || due.Before(next) {
+		if _, due := t.soonest(p.now()); next.IsZero() || due.Before(next) {
 			next = due
 		}
 	}
 	return next
 }
 
-// Run asks everything when it is due, until a moment or the context's end.
+// Run asks everything when it is due, until a moment or the context's end. The wall clock
+// may be set meanwhile: then what is due by the new time is asked, and the moment is as far
+// away as it was.
 func (p *Prober) Run(ctx context.Context, until time.Time) error {
+	left := until.Sub(p.now())
+	begun := time.Now()
 	return p.each(ctx, func(ctx context.Context, t *asked) error {
 		for i := range t.seen {
 			t.seen[i].Retry = p.plan.Ledger.lesson(subject(&t.Target, &t.kinds[i])).Retry
 		}
-		for after := now(); ; {
+		for after := p.now(); ; {
+			at := p.now()
+			if at.Before(after.Add(-look)) || at.After(after.Add(over)) { // the clock was set, or stood
+				after = at
+			}
 			i, due := t.soonest(after)
-			if due.After(until) {
+			wait := due.Sub(at)
+			if wait > left-time.Since(begun) {
 				return nil
+			}
+			if clock.Sleep(ctx, min(wait, look)) != nil || ctx.Err() != nil {
+				return nil
+			}
+			if wait > look {
+				continue
 			}
 			after = due
-			if clock.Sleep(ctx, due.Sub(now())) != nil || ctx.Err() != nil {
-				return nil
-			}
 			if t.withheld(&t.kinds[i], due) {
 				continue
 			}
@@ -218,15 +230,20 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 	})
 }
 
+const (
+	look = time.Minute    // how often the wall clock is looked at
+	over = 24 * time.Hour // after it no kind is asked any more that was due
+)
+
 // due asks a kind whose time has come, unless that is over: one probe of a target
 // waits for another, half of its part of the day at most.
 func (p *Prober) due(ctx context.Context, t *asked, i int, due time.Time) error {
-	at, k := now(), &t.kinds[i]
+	k := &t.kinds[i]
 	switch {
-	case at.Sub(due) > k.part()/2:
-		p.skip(t, i, "its time was over: the target was busy with another probe, or this machine slept")
+	case p.now().Sub(due) > k.part()/2:
+		p.skip(t, i, "its time was over: the target was busy with another probe, this machine slept, or its clock was set")
 		return nil
-	case k.Idle > 0 && at.Sub(t.ended) < k.Idle:
+	case k.Idle > 0 && time.Since(t.ended) < k.Idle:
 		p.skip(t, i, "the target was asked less than %v before", k.Idle)
 		return nil
 	}
@@ -257,11 +274,11 @@ func (p *Prober) each(ctx context.Context, task func(context.Context, *asked) er
 }
 
 // now is the wall clock: probes belong to hours of the day.
-func now() time.Time { return time.Now().UTC().Round(0) }
+func (p *Prober) now() time.Time { return time.Unix(0, p.clk.Now().WallNS).UTC() }
 
 // skip says, once a day and reason, that a kind is not asked.
 func (p *Prober) skip(t *asked, i int, format string, args ...any) {
-	s, day := &t.seen[i], now().UTC().Format(time.DateOnly)
+	s, day := &t.seen[i], p.now().Format(time.DateOnly)
 	s.mu.Lock()
 	if s.day != day {
 		s.day, s.told = day, map[string]bool{}

@@ -137,7 +137,8 @@ func (p *prober) run(ctx context.Context) {
 	p.sent = p.d.sinks()
 	p.d.mu.Unlock()
 	for ctx.Err() == nil {
-		until := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		begun := time.Now()
+		until := begun.Add(24*time.Hour - begun.Sub(begun.Truncate(24*time.Hour))) // where it is, though the wall clock be set
 		if err := p.day(ctx, until); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
 			p.d.log.Error("probes", "error", err.Error())
 			until = time.Now().Add(time.Minute) // a disk that was full may have room then
