@@ -40,36 +40,52 @@ func (s *Stream) abridges() bool {
 	return abridges(s.tl.Model)
 }
 
-// isGemini reports whether a model of this name is Google's, all of which show summaries
-// of their thoughts, whatever a gateway calls these. A digit before it is of another model,
-// which was made of its answers: Qwen3-8B-Gemini-2.5-Flash-Distill.
-// Source: https://ai.google.dev/gemini-api/docs/thinking#summaries
-func isGemini(model string) bool {
-	model = model[strings.LastIndexByte(model, '/')+1:]
-	at := makeIn(model, "gemini")
-	return at >= 0 && !strings.ContainsAny(model[:at], digits)
+// summarises reports whether a model of this name shows a summary of its thoughts at most,
+// whatever a gateway calls it: Google's, and OpenAI's but for gpt-oss, which others serve.
+// Source: https://ai.google.dev/gemini-api/docs/thinking#summaries and
+// https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries
+func summarises(model string) bool {
+	if _, is := plainly(model, "gemini"); is {
+		return true
+	}
+	if behind, is := plainly(model, "gpt"); is {
+		return !strings.HasPrefix(strings.ToLower(behind), "-oss")
+	}
+	behind, is := plainly(model, "o") // o3, o4-mini
+	return is && behind != "" && isDigit(behind[0])
 }
 
-// isOpenAI reports whether a model of this name is OpenAI's, all of which show summaries of
-// their thoughts, but for gpt-oss, which others serve.
-// Source: https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries
-func isOpenAI(model string) bool {
-	model = model[strings.LastIndexByte(model, '/')+1:]
-	if at := makeIn(model, "gpt"); at >= 0 {
-		return !strings.ContainsAny(model[:at], digits) && !strings.HasPrefix(strings.ToLower(model[at:]), "gpt-oss")
+// plainly is what stands behind the make in a model's name. A digit before it is of another
+// model, which was made of its answers: Qwen3-8B-Gemini-2.5-Flash-Distill.
+func plainly(model, name string) (behind string, is bool) {
+	at := makeIn(model, name)
+	if at < 0 || strings.ContainsAny(model[strings.LastIndexByte(model, '/')+1:at], digits) {
+		return "", false
 	}
-	at := makeIn(model, "o") // o3, o4-mini
-	return at >= 0 && at+1 < len(model) && isDigit(model[at+1]) && !strings.ContainsAny(model[:at], digits)
+	return model[at+len(name):], true
 }
+
+// either reports whether something is so of the model that was asked for or of the one that
+// the reply names.
+func (s *Stream) either(is func(model string) bool) bool { return is(s.tl.Model) || is(s.replied) }
 
 // uncounted reports whether the thoughts that came are a summary by the model's name, and
-// usage counts all of them and does not say how many, as where such a model is asked by
-// Anthropic's API. Where as many events came as it counts, they came in full: that is another
-// model under the name.
+// usage counts all of them and does not say how many: so gateways tell those of Gemini and GPT
+// by Anthropic's API, and Claude's by others, where its signature may be left out (new-api).
+// Where as many events came as it counts, they came in full: that is another model under the
+// name.
 func (s *Stream) uncounted() bool {
 	u := &s.tl.Usage
-	summary := isGemini(s.tl.Model) || isGemini(s.replied) || isOpenAI(s.tl.Model) || isOpenAI(s.replied)
-	return summary && s.reasoned > 0 && !u.Reasoning.OK() && u.Output.Or(0) > s.tokens+s.tokens/16+1
+	if s.reasoned == 0 || u.Reasoning.Or(0) > 0 || u.Output.Or(0) <= s.tokens+s.tokens/16+1 {
+		return false
+	}
+	return s.either(summarises) || s.api != Anthropic && s.abridges() && s.either(isClaude)
+}
+
+// isClaude reports whether a model of this name is Anthropic's.
+func isClaude(model string) bool {
+	_, is := plainly(model, "claude")
+	return is
 }
 
 // makeIn is where a model's name says its make, as a word; -1: nowhere. Hosts put their own

@@ -101,6 +101,14 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"GPT by Anthropic's API, counted", "anthropic", "", sse, messages("gpt-5", "", `,"output_tokens_details":{"thinking_tokens":400}`), false},
 		{"gpt-oss in full", "anthropic", "", sse, messages("openai/gpt-oss-120b", "", ""), false},
 		{"another model under GPT's name", "anthropic", "", sse, strings.Replace(messages("gpt-5", "", ""), "506", "2", 1), false},
+		// new-api (relay/channel/claude/relay-claude.go) has a line break in place of the signature, and counts no reasoning.
+		{"new-api", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, `,"completion_tokens_details":{"reasoning_tokens":0}`), true},
+		{"new-api, Claude 3.7", "openai-chat", "", sse, chat("claude-3-7-sonnet-20250219", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, ""), false},
+		{"in full under Claude's name", "openai-chat", "", sse, strings.Replace(chat("claude-sonnet-4-5", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), "506", "4", 1), false},
+		{"made of Claude's answers", "openai-chat", "", sse, chat("org/Qwen3-14B-claude-4.5-distill", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), false},
+		// Bifrost's reasoning_details have no format (core/schemas/chatcompletions.go).
+		{"Bifrost, redacted", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"role":"assistant"`, `"reasoning_details":[{"index":0,"type":"reasoning.encrypted","data":"EmwK"}]`, ""), true},
+		{"Bifrost, of OpenAI's, which thought nothing", "openai-chat", "", sse, chat("gpt-5", `"role":"assistant"`, `"reasoning_details":[{"index":0,"type":"reasoning.encrypted","data":"EmwK"}]`, ""), false},
 		{"Gemini by a gateway that counts no reasoning", "openai-chat", "", sse, chat("google/gemini-2.5-pro", `"reasoning_content":"hm"`, `"content":"hi"`, ""), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,22 +136,19 @@ func TestMakesOfModels(t *testing.T) {
 		"claude_sonnet_4": "claude", "projects/p1/locations/us-east5/publishers/anthropic/models/claude-opus-4@20250514": "claude",
 		"us-east-1.anthropic.claude-sonnet-4-20250514-v1:0": "claude", "CLAUDE4": "claude", "claude-10-opus": "claude", "claude-sonnet-20260514": "claude", "claude-2.1": "",
 		"anthropic.claude-3-7-sonnet-20250219-v1:0": "", "databricks-claude-3-7-sonnet": "", "Claude-Sonnet-3.7": "", "claude": "claude", "claude-opus": "claude",
-		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claudeopenai",
+		"bedrock-us-east-1-claude-sonnet-4-5": "claude", "aws-us-west-2-claude-4-sonnet": "claude", "gpt5-fallback-claude-opus-4-6": "claudeothers",
 		"claudette-4": "", "notclaude-4": "", "MiniMax-M2": "", "": "", "claude-4/other": "",
-		"gemini-2.5-pro": "gemini", "google/gemini-2.5-flash": "gemini", "models/gemini-3-pro": "gemini", "databricks-gemini-2-5-pro": "gemini",
-		"vertex-gemini-2.5-pro": "gemini", "Gemini-2.5-Pro": "gemini", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
-		"gpt-5": "openai", "openai/gpt-5-mini": "openai", "azure-gpt5": "openai", "GPT-5.1-Codex": "openai", "o3": "openai", "azure/o4-mini": "openai", "openai.o3-2025-04-16": "openai",
+		"gemini-2.5-pro": "others", "google/gemini-2.5-flash": "others", "models/gemini-3-pro": "others", "databricks-gemini-2-5-pro": "others",
+		"vertex-gemini-2.5-pro": "others", "Gemini-2.5-Pro": "others", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
+		"gpt-5": "others", "openai/gpt-5-mini": "others", "azure-gpt5": "others", "GPT-5.1-Codex": "others", "o3": "others", "azure/o4-mini": "others", "openai.o3-2025-04-16": "others",
 		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "glm-4.6-o": "",
 	} {
 		got := ""
 		if abridges(name) {
 			got = "claude"
 		}
-		if isGemini(name) {
-			got += "gemini"
-		}
-		if isOpenAI(name) {
-			got += "openai"
+		if summarises(name) {
+			got += "others"
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -151,14 +156,15 @@ func TestMakesOfModels(t *testing.T) {
 	}
 }
 
-// Gemini's thoughts through a gateway are a summary, whichever name tells whose they are.
-func TestGeminiByEitherName(t *testing.T) {
+// Gemini's and GPT's thoughts through a gateway are a summary, whichever name tells whose they are.
+func TestSummariesByEitherName(t *testing.T) {
 	for _, c := range []struct {
 		asked, replied string
 		summary        bool
 	}{
 		{"gemini-2.5-flash", "gemini-2.5-flash", true}, {"m", "databricks-gemini-2-5-flash", true}, {"Gemini-2.5-Flash", "m", true},
-		{"", "vertex-gemini-2.5-flash", true}, {"m", "qwen3", false}, {"m", "", false},
+		{"", "vertex-gemini-2.5-flash", true}, {"gpt-5", "gpt-5-2025-08-07", true}, {"m", "openai/o4-mini", true},
+		{"openai/gpt-oss-120b", "openai/gpt-oss-120b", false}, {"m", "qwen3", false}, {"m", "", false},
 	} {
 		chunk := func(delta string) string {
 			return `{"model":"` + c.replied + `","choices":[{"index":0,"delta":{` + delta + `}}]}`

@@ -38,13 +38,14 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 		}
 	case '{':
 		thought, google := s.thought, false
-		claude, data := false, false
+		claude, data, whose := false, false, false
 		for name := range s.Members {
 			switch string(name) {
 			case "summary":
 				some = s.summary(take) || some
 			case "format": // OpenRouter's: whose thoughts they are, before their text or behind it
 				t, _ := s.Text()
+				whose = true
 				google = bytes.HasPrefix(t.Raw, []byte("google-gemini"))
 				claude = claude || bytes.HasPrefix(t.Raw, []byte("anthropic-claude"))
 			case "type":
@@ -70,6 +71,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			s.summed, s.thought = true, thought
 		}
 		s.sealed = s.sealed || claude && data
+		s.veiled = s.veiled || data && !claude && !whose
 	default:
 		s.Skip()
 	}

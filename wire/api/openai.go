@@ -42,6 +42,7 @@ type openaiChoice struct {
 	text  jsonscan.Text // the last piece of the answer's
 	texts int
 
+	veiled  bool // it holds reasoning whose words are kept back, Claude's or another's
 	inDelta bool // it said so in a delta, not in a message
 	idsOnly bool // it holds token ids, no text and no member of a chat
 	blank   bool // its content is there and empty
@@ -86,6 +87,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 			}
 		}
 	}
+	d.unveil(s)
 	d.inlined(s)
 	recorded := false
 	for i := range d.choices {
@@ -105,6 +107,17 @@ func (d *openaiDecoder) tell(s *Stream) {
 			if brokeOff(ch.finish) {
 				s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
 			}
+		}
+	}
+}
+
+// unveil takes reasoning whose words are kept back for Claude's by the model's name, where
+// nothing beside it says whose it is (Bifrost). Others keep back what may be no thought.
+func (d *openaiDecoder) unveil(s *Stream) {
+	for i := range d.choices {
+		if ch := &d.choices[i]; ch.veiled && s.either(isClaude) {
+			ch.said.add(timeline.Reasoning, 0)
+			s.sealed = true
 		}
 	}
 }

@@ -14,6 +14,7 @@ type scan struct {
 	wide    bool    // reasoning had text beyond ASCII, or perhaps, in escapes
 	signed  bool    // thoughts found a signature as long as Claude's
 	sealed  bool    // thoughts found a part of Claude's whose words are kept back
+	veiled  bool    // thoughts found such a part and not whose it is
 	unread  *unread // of the reply; nil: nobody asks
 }
 

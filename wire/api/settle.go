@@ -71,7 +71,7 @@ func (s *Stream) results(end timeline.End) {
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	n := tl.Usage.Reasoning.Or(0)
-	summary := s.summed && !s.thought || s.reasoned > 0 && (isGemini(tl.Model) || isGemini(s.replied))
+	summary := s.summed && !s.thought || s.reasoned > 0 && s.either(summarises)
 	if summary && !s.inFull(n) || s.clipped(n) {
 		tl.Flags |= timeline.ReasoningSummary
 	}
