@@ -11,8 +11,12 @@ import (
 // them, or text where an event has JSON.
 
 // saysError reports whether the data of an event that is no JSON is an error in words,
-// as "[ERROR] out of memory" is, and "Error: …".
+// as "[ERROR] out of memory" is, and "Error: …", or in what was to be JSON: transformers
+// writes {"error": "…"} without escaping what it says (5.24.0, cli/serving).
 func saysError(data []byte) bool {
+	if bytes.HasPrefix(data, []byte(`{"error": "`)) {
+		return true
+	}
 	data = bytes.TrimLeft(data, "[")
 	switch string(data[:min(len(data), len("error"))]) {
 	case "error", "Error", "ERROR":

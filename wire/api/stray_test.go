@@ -36,6 +36,9 @@ func TestWordsOutsideEvents(t *testing.T) {
 		{"with nothing", begun + events("[ERROR]", "[DONE]"), timeline.StreamError, "[ERROR]"},
 		{"without brackets", begun + events("Error: CUDA out of memory", "[DONE]"), timeline.StreamError, "CUDA out of memory"},
 
+		{"as JSON with quotes in it", begun + events(`{"error": "found "cuda:0" and "cpu"!"}`), timeline.StreamError, `found "cuda:0" and "cpu"!`},
+		{"as JSON with line ends in it", begun + "data: {\"error\": \"device-side assert triggered\nCompile with `TORCH_USE_CUDA_DSA`\n\"}\n\n", timeline.StreamError, "device-side assert triggered"},
+
 		{"a field of a server's own", begun + "trace: x\n\n" + ended, timeline.OK, ""},
 		{"JSON that tells no error", begun + `{"error":null}` + "\n\n" + ended, timeline.OK, ""},
 		{"cut within a field's name", begun + "da", timeline.StreamTruncated, "without a finish reason, 2 bytes into an event"},

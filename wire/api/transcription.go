@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"unicode/utf8"
@@ -14,7 +15,9 @@ import (
 // Transcription is POST /v1/audio/transcriptions: sound is uploaded as a file and
 // becomes text, as a whole or in events. Source: OpenAI's API reference and Python
 // library, audio/transcriptions. vLLM streams chunks like those of its chat, Mistral
-// events of its own names, faster-whisper-server (routers/stt.py) segments without any.
+// events of its own names, faster-whisper-server (routers/stt.py) segments without any, and,
+// where text is wanted, the words themselves, as transformers does (5.24.0,
+// cli/serving/transcription.py).
 var Transcription = &API{
 	Name:    "transcription",
 	Path:    "/v1/audio/transcriptions",
@@ -76,6 +79,7 @@ type transcriptDecoder struct {
 	text    jsonscan.Text
 	seconds float64 // that the server says it heard
 	split   []byte  // the beginning of a letter
+	events  bool    // some were JSON
 }
 
 // The last event says all of the text again, and so do those of segments: that is no
@@ -95,7 +99,7 @@ func (d *transcriptDecoder) apply(_ framing.Event, s *Stream) {
 		otherwise = timeline.Progress
 	case is("transcription.text.delta"), d.r.whole:
 		d.r.add(timeline.Text, d.text)
-	case is("") && !d.text.Empty(): // a segment of faster-whisper-server and Speaches, in the form of a whole reply
+	case is("") && !d.text.Empty(): // a segment of faster-whisper-server and Speaches, in the form of a whole reply, or words
 		s.endless = true
 		d.r.add(timeline.Text, d.text)
 	}
@@ -126,6 +130,11 @@ func (d *transcriptDecoder) Raw(data []byte, s *Stream) {
 func (d *transcriptDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
 	d.text, d.seconds = jsonscan.Text{}, 0
+	if d.wordsIn(e) {
+		d.text = jsonscan.Text{Raw: e.Data, Wide: true}
+		return true
+	}
+	d.events = true
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
@@ -147,6 +156,12 @@ func (d *transcriptDecoder) read(e framing.Event, s *Stream) bool {
 		}
 	}
 	return c.End()
+}
+
+// wordsIn reports whether an event's data is of the transcript itself: words behind JSON
+// are the server's own.
+func (d *transcriptDecoder) wordsIn(e framing.Event) bool {
+	return !d.events && !d.r.whole && e.Name != "error" && !saysError(e.Data) && !bytes.HasPrefix(e.Data, []byte("{"))
 }
 
 func (d *transcriptDecoder) choice(c *scan) {

@@ -95,6 +95,9 @@ data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"pr
 `, timeline.OK, "Hello", 2, 12e6, `{"input":396,"output":4,"total":400}`, ""},
 		{"faster-whisper-server's segments", "text/event-stream", `data: {"text":"Four score and"}` + "\n\n" + `data: {"text":" seven years ago"}` + "\n\n", timeline.OK, "Four score and seven years ago", 2, -1, `{}`, ""},
 		{"its verbose segments", "text/event-stream", `data: {"task":"transcribe","language":"en","duration":9.5,"text":" Hello","words":null,"segments":[{"id":1,"seek":0,"start":0.0,"end":2.0,"text":" Hello"}]}` + "\n\n", timeline.OK, " Hello", 1, 9_500_000, `{}`, ""},
+		{"transformers' words", "text/event-stream", "data:  Hello\n\ndata:  there,\n\ndata:  \"C:\\ 1 Hällo\n\ndata: 42\n\n", timeline.OK, " Hello there, \"C:\\ 1 Hällo42", 4, -1, `{}`, ""},
+		{"its error behind them", "text/event-stream", "data:  Hello\n\ndata: {\"error\": \"CUDA \"oom\"\"}\n\n", timeline.StreamError, " Hello", 1, -1, `{}`, "oom"},
+		{"an error in words", "text/event-stream", "data: Error: no such model\n\n", timeline.StreamError, "", 0, -1, `{}`, "no such model"},
 		{"cut off", "text/event-stream", `data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n", timeline.StreamTruncated, "I", 1, -1, `{}`, ""},
 		{"an error within", "text/event-stream", `data: {"type":"error","error":{"message":"overloaded"}}` + "\n\n", timeline.StreamError, "", 0, -1, `{}`, "overloaded"},
 		{"nothing was said", "application/json", `{"text":""}`, timeline.EmptyOutput, "", 0, -1, `{}`, ""},
@@ -132,13 +135,19 @@ data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"pr
 	}
 }
 
-// Segments without an end are whole where the body is, and not where it was cut.
+// Segments and words without an end are whole where the body is, and not where it was cut;
+// words in a stream of JSON are no transcript.
 func TestSegmentsCutOff(t *testing.T) {
-	tl := timeline.New()
-	s := NewStream(tl, Transcription, StreamOptions{})
-	s.Head(1000, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
-	s.Read(2000, 0, []byte(`data: {"text":"Four score and"}`+"\n\n"))
-	if s.End(3000, timeline.Cut, nil, nil); tl.Outcome != timeline.StreamTruncated {
-		t.Errorf("%s (%v)", tl.Outcome, tl.Error)
+	const segment, words = `data: {"text":"Four score and"}` + "\n\n", "data:  Four score and\n\n"
+	for _, c := range []struct {
+		body string
+		end  timeline.End
+	}{
+		{segment, timeline.Cut}, {words, timeline.Cut},
+		{`data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n" + words, timeline.EOF},
+	} {
+		if tl := reply(Transcription, "text/event-stream", c.body, c.end); tl.Outcome != timeline.StreamTruncated || tl.Text == "" || strings.Contains(tl.Text, "I ") {
+			t.Errorf("%q: %s (%v), %q", c.body, tl.Outcome, tl.Error, tl.Text)
+		}
 	}
 }
