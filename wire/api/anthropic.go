@@ -96,6 +96,10 @@ func (d *anthropicDecoder) apply(e framing.Event, s *Stream) {
 		otherwise = timeline.Ping
 	case "message_start":
 		otherwise = timeline.Role
+		// Anthropic has counted the prompt, and some output, by then. Others have an estimate,
+		// as Ollama (anthropic/anthropic.go) and new-api (service/convert.go), and no output.
+		n, told := d.r.usage.Output.Get()
+		s.usage.estimated = told && n == 0 && d.r.usage.Cached.Or(0)+d.r.usage.CacheWrite.Or(0) == 0
 		d.r.usage.Output = none // provisional
 	case "message_delta":
 		otherwise = timeline.UsageEvent

@@ -96,12 +96,16 @@ type usageState struct {
 	sum       usage
 	input     timeline.Opt[int64] // prompt of the last of them
 	sameInput bool                // all of them had the same prompt
+	estimated bool                // the prompt's count was told before anything was answered
 	exclusive bool                // input leaves out what was read from the cache or written to it
 }
 
 // merge takes one usage object.
 func (u *usageState) merge(v usage) {
 	if u.exclusive {
+		if u.estimated && v.Input.Or(0) > 0 && v.Output.Or(0) > 0 {
+			u.last.Input, u.estimated = none, false
+		}
 		u.last.split(&v)
 		v.Input, v.Cached, v.CacheWrite = none, none, none
 	} else {

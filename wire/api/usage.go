@@ -156,10 +156,14 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		"cacheReadInputTokens", "cacheReadInputTokenCount", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens", "precached_prompt_tokens":
 		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens",
-		"cacheWriteInputTokens", "cacheWriteInputTokenCount":
+		"cacheWriteInputTokens", "cacheWriteInputTokenCount", "cached_creation_tokens", "cached_write_tokens":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
 		s.under("ephemeral_1h_input_tokens", func() { s.count(&u.CacheWrite1h) })
+	case "cached_write_token_details": // Bifrost's
+		s.under("cached_write_tokens_1h", func() { s.count(&u.CacheWrite1h) })
+	case "claude_cache_creation_1_h_tokens": // new-api's
+		s.count(&u.CacheWrite1h)
 	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens", "thoughtsTokenCount", "total_thought_tokens":
 		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":

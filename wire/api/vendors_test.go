@@ -57,6 +57,17 @@ func TestUsageOfVendors(t *testing.T) {
 		{"LiteLLM: written for an hour", "openai-chat", []string{`{"prompt_tokens":12012,"completion_tokens":5,"total_tokens":12017,"prompt_tokens_details":{"cached_tokens":8000,"cache_creation_tokens":4000,"cache_creation_token_details":{"ephemeral_5m_input_tokens":1000,"ephemeral_1h_input_tokens":3000}}}`},
 			`{"input":12012,"cached":8000,"cache_write":4000,"cache_write_1h":3000,"output":5,"total":12017}`},
 
+		// QuantumNous/new-api: dto.InputTokenDetails and dto.Usage; TestBuildOpenAIStyleUsageFromClaudeUsage; before that the cache was beside the prompt.
+		{"new-api: written for an hour", "openai-chat", []string{`{"prompt_tokens":10520,"completion_tokens":16,"total_tokens":10536,"prompt_tokens_details":{"cached_tokens":0,"cached_creation_tokens":10500},"claude_cache_creation_5_m_tokens":0,"claude_cache_creation_1_h_tokens":10500}`},
+			`{"input":10520,"cached":0,"cache_write":10500,"cache_write_1h":10500,"output":16,"total":10536}`},
+		{"new-api: 100 + 30 + 50", "openai-chat", []string{`{"prompt_tokens":180,"completion_tokens":20,"total_tokens":200,"prompt_tokens_details":{"cached_tokens":30,"cached_creation_tokens":50}}`},
+			`{"input":180,"cached":30,"cache_write":50,"output":20,"total":200}`},
+		{"new-api, before: beside the prompt", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":16,"total_tokens":36,"prompt_tokens_details":{"cached_tokens":10000,"cached_creation_tokens":500}}`},
+			`{"input":10520,"cached":10000,"cache_write":500,"output":16,"total":36}`},
+		// maximhq/bifrost core/schemas, ChatCachedWriteTokenDetails.
+		{"Bifrost: written for an hour", "openai-chat", []string{`{"prompt_tokens":10520,"completion_tokens":16,"total_tokens":10536,"prompt_tokens_details":{"cache_write_tokens":10500,"cached_write_tokens":10500,"cached_write_token_details":{"cached_write_tokens_5m":0,"cached_write_tokens_1h":10500}}}`},
+			`{"input":10520,"cache_write":10500,"cache_write_1h":10500,"output":16,"total":10536}`},
+
 		// Numbers in quotes, as protobuf's JSON writes those of 64 bits.
 		{"in quotes", "openai-chat", []string{`{"prompt_tokens":"12","completion_tokens":"5","total_tokens":"17","prompt_tokens_details":{"cached_tokens":"8"}}`}, `{"input":12,"cached":8,"output":5,"total":17}`},
 		{"Anthropic's in quotes", "anthropic", []string{`{"input_tokens":"12","output_tokens":"5","cache_read_input_tokens":"10"}`}, `{"input":22,"cached":10,"output":5}`},
@@ -144,6 +155,13 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 			`{"input":3604,"cached":3604,"cache_write":0,"output":878}`},
 		{`{"input_tokens":3602,"output_tokens":0}`, `{"cache_read_input_tokens":1000,"output_tokens":8}`, `{"input":3602,"cached":1000,"output":8}`},
 		{`{"input_tokens":0,"output_tokens":0}`, `{"input_tokens":4522,"cache_creation_input_tokens":4511,"output_tokens":5}`, `{"input":9033,"cache_write":4511,"output":5}`},
+		// An estimate of the prompt before anything is answered, the count at the end: Ollama's (anthropic/anthropic.go,
+		// StreamConverter) and new-api's (service/convert.go, StreamResponseOpenAI2Claude). A 0 at the end is none.
+		{`{"input_tokens":30,"output_tokens":0}`, `{"input_tokens":20,"output_tokens":16}`, `{"input":20,"output":16}`},
+		{`{"input_tokens":30,"output_tokens":0}`, `{"input_tokens":20,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":16}`, `{"input":20,"cached":0,"cache_write":0,"output":16}`},
+		{`{"input_tokens":20,"output_tokens":0}`, `{"input_tokens":30,"output_tokens":16}`, `{"input":30,"output":16}`},
+		{`{"input_tokens":30,"output_tokens":0}`, `{"input_tokens":0,"output_tokens":16}`, `{"input":30,"output":16}`},
+		{`{"input_tokens":30,"cache_read_input_tokens":8,"output_tokens":0}`, `{"input_tokens":20,"output_tokens":16}`, `{"input":38,"cached":8,"output":16}`},
 		// The same with a cache of 0 at first (maximhq/bifrost#5354, Kimi): a prompt of 20000, of which 500 were fresh.
 		{`{"input_tokens":20000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":500,"cache_creation_input_tokens":0,"cache_read_input_tokens":19500,"output_tokens":3}`,
 			`{"input":20000,"cached":19500,"cache_write":0,"output":3}`},
