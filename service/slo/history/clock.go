@@ -18,6 +18,9 @@ import (
 //     right: what lies in the future is seen as if it had been counted that much
 //     earlier. When the clock goes ahead again by as much, nothing has happened;
 //     when it has gone on for a while, it is believed.
+//   - A process begins, and there are counts of times to come: one before had a
+//     clock that was ahead, or this one's is behind, as a machine's may be until
+//     it is set from the network. It is as if it had been put back.
 type stepping struct {
 	ticked  time.Time     // the last tick, by the monotonic clock
 	ahead   time.Duration // by how much it went ahead last
@@ -29,6 +32,12 @@ type stepping struct {
 type putBack struct {
 	Redate
 	counts map[cellKey]slo.Counts // written since
+	last   time.Time              // of what was found when the process began; zero: the step was seen
+}
+
+// undoneBy reports whether the clock, which went ahead by a jump, is where it was.
+func (b *putBack) undoneBy(jump time.Duration, now time.Time) bool {
+	return b != nil && (near(jump, b.By) || !b.last.IsZero() && now.After(b.last))
 }
 
 // settling is how long a clock must have gone on by itself before history is
@@ -46,7 +55,10 @@ func (r *Recorder) step(now time.Time, silent time.Duration) {
 	passed := max(time.Since(c.ticked), 0)
 	c.ticked = time.Now()
 	switch jump := silent - min(passed, max(silent, 0)); {
-	case jump > Tolerated && c.back != nil && near(jump, c.back.By):
+	case jump > Tolerated && c.back.undoneBy(jump, now):
+		if !c.back.last.IsZero() {
+			c.back.By = jump // how long nobody counted before is not in it
+		}
 		r.undo(now)
 		r.say("the clock went ahead by %s, to where it was before; what was counted meanwhile is dated by it", jump)
 	case jump > Tolerated:
@@ -59,7 +71,7 @@ func (r *Recorder) step(now time.Time, silent time.Duration) {
 			c.redated = append(c.redated, view)
 			r.redate(view)
 		} else {
-			c.back = &putBack{view, map[cellKey]slo.Counts{}}
+			c.back = &putBack{Redate: view, counts: map[cellKey]slo.Counts{}}
 			for k, n := range r.counts {
 				if k.at > now.Unix() { // counted before: what is not written yet is none of what came since
 					c.back.counts[k] = slo.Counts{}.Less(n)
@@ -175,8 +187,8 @@ func (r *Recorder) remember(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// fromTheFuture finds what a process before has dated in a time that is to come,
-// and moves it to when the source was last watched: nobody knows it better.
+// fromTheFuture finds what a process before has dated in a time that is to come. It is
+// seen as from when the source was last watched on, or until now: nobody knows it better.
 func (r *Recorder) fromTheFuture(ctx context.Context, now time.Time) error {
 	var first, last time.Time
 	take := func(from, to time.Time) {
@@ -214,10 +226,10 @@ func (r *Recorder) fromTheFuture(ctx context.Context, now time.Time) error {
 	if seen.IsZero() || seen.After(now) {
 		seen = now
 	}
-	view := Redate{After: now, By: first.Sub(seen)}
-	r.clock.redated, r.clock.stale = append(r.clock.redated, view), true
-	r.words = append(r.words, fmt.Errorf("the history has counts of times to come, up to %s: a clock was ahead; they count as if %s earlier",
-		last.UTC().Format(time.RFC3339), view.By.Round(time.Second)))
+	view := Redate{After: now, By: max(first.Sub(seen), last.Sub(now))}
+	r.clock.back, r.clock.stale = &putBack{Redate: view, counts: map[cellKey]slo.Counts{}, last: last}, true
+	r.words = append(r.words, fmt.Errorf("the history has counts of times to come, up to %s: a clock was ahead, or this one is behind; they count as if %s earlier, and are moved there if it goes on so for %s",
+		last.UTC().Format(time.RFC3339), view.By.Round(time.Second), settling))
 	return nil
 }
 
