@@ -14,8 +14,9 @@ import (
 // as "[ERROR] out of memory" is, and "Error: …", or in what was to be JSON: transformers
 // writes {"error": "…"} without escaping what it says (5.24.0, cli/serving).
 func saysError(data []byte) bool {
-	if bytes.HasPrefix(data, []byte(`{"error": "`)) {
-		return true
+	if said, ok := bytes.CutPrefix(data, []byte(`{"error":`)); ok {
+		said = bytes.TrimLeft(said, " ")
+		return len(said) > 1 && (said[0] == '{' || said[0] == '"' && said[1] != '"')
 	}
 	data = bytes.TrimLeft(data, "[")
 	switch string(data[:min(len(data), len("error"))]) {

@@ -37,6 +37,10 @@ func TestWordsOutsideEvents(t *testing.T) {
 		{"without brackets", begun + events("Error: CUDA out of memory", "[DONE]"), timeline.StreamError, "CUDA out of memory"},
 
 		{"as JSON with quotes in it", begun + events(`{"error": "found "cuda:0" and "cpu"!"}`), timeline.StreamError, `found "cuda:0" and "cpu"!`},
+		{"as an object with quotes in it", begun + events(`{"error":{"message":"found "cuda:0"!"}}`), timeline.StreamError, `found "cuda:0"!`},
+		{"cut within an error", begun + `data: {"error":{"message":"KV cache fu`, timeline.StreamError, "KV cache fu"},
+		{"cut, and no error", begun + `data: {"error":"","choices":[{"delta":{"content":"secr`, timeline.StreamTruncated, "without a finish reason"},
+		{"broken, and no error", begun + events(`{"error":null,"message":"secr`), timeline.StreamTruncated, "without a finish reason"},
 		{"as JSON with line ends in it", begun + "data: {\"error\": \"device-side assert triggered\nCompile with `TORCH_USE_CUDA_DSA`\n\"}\n\n", timeline.StreamError, "device-side assert triggered"},
 
 		{"a field of a server's own", begun + "trace: x\n\n" + ended, timeline.OK, ""},
