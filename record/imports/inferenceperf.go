@@ -13,7 +13,7 @@ import (
 
 // inferencePerfRecord is an element of per_request_lifecycle_metrics.json. Its
 // times are seconds of one clock. Source: inference_perf/reportgen and
-// apis/base.py of inference-perf 0.3, 0.5 and 0.7.
+// apis of inference-perf 0.2 to 0.7.
 type inferencePerfRecord struct {
 	Start *float64 `json:"start_time"`
 	End   *float64 `json:"end_time"`
@@ -21,8 +21,9 @@ type inferencePerfRecord struct {
 	// Stream is the answer as it came, in events.
 	Stream any `json:"response"`
 	Info   *struct {
-		inferencePerfOutput          // up to 0.3
-		Input               *float64 `json:"input_tokens"`
+		inferencePerfOutput           // up to 0.4
+		Extra               *struct{} `json:"extra_info"` // from 0.3 on
+		Input               *float64  `json:"input_tokens"`
 		Request             *struct {
 			Text struct {
 				Input *float64 `json:"input_tokens"`
@@ -39,9 +40,9 @@ type inferencePerfRecord struct {
 
 type inferencePerfOutput struct {
 	Output *float64 `json:"output_tokens"`
-	// ChunkTimes are the moments of the events with text; none up to 0.3.
+	// ChunkTimes are the moments of the events with text; none up to 0.4.
 	ChunkTimes []float64 `json:"chunk_times"`
-	// TokenTimes are the same up to 0.3. Since, each moment stands there as often as its text
+	// TokenTimes are those of all events up to 0.4. Since, each moment stands there as often as its text
 	// has tokens of the client's tokenizer, which need not be the server's.
 	TokenTimes []float64 `json:"output_token_times"`
 	// Reasoned are the moments of reasoning alone, which newer versions have.
@@ -77,6 +78,7 @@ func isInferencePerf(head []byte) bool {
 func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
 	silent := int64(0) // requests that tell nothing of their answers
+	whole := int64(0)  // those that have the moments of all events
 	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
 		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
 		body, _ := v.Stream.(string)
@@ -101,6 +103,12 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			for _, t := range out.moments() {
 				r.events = append(r.events, t-r.start)
 			}
+			if old := out == &i.inferencePerfOutput && len(r.events) > 0; old {
+				whole++
+				if i.Extra == nil {
+					r.events = everySecond(r.events)
+				}
+			}
 			r.streamed = len(r.events) > 0
 			// Up to 0.7 its client keeps the moments of the answer alone; since, of both.
 			if len(out.Reasoned) > 0 {
@@ -118,8 +126,20 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		}
 		r.judge(reply)
 	})
+	if whole > 0 {
+		in.note("inference-perf up to 0.4 keeps the moment of every event: a first one with the role alone and [DONE] count as tokens, so that TTFT may be earlier and E2E later than the text's")
+	}
 	if silent > 0 {
-		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.3, 0.5 and 0.7 have them: of other versions they are not read")
+		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.2 to 0.7 has them: of other versions they are not read")
 	}
 	return m, err
+}
+
+// everySecond leaves out the blank line behind each event: up to 0.2 its client takes the
+// moment of every line.
+func everySecond(lines []float64) (events []float64) {
+	for i := 0; i < len(lines); i += 2 {
+		events = append(events, lines[i])
+	}
+	return events
 }
