@@ -106,6 +106,8 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"new-api, Claude 3.7", "openai-chat", "", sse, chat("claude-3-7-sonnet-20250219", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, ""), false},
 		{"in full under Claude's name", "openai-chat", "", sse, strings.Replace(chat("claude-sonnet-4-5", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), "506", "4", 1), false},
 		{"made of Claude's answers", "openai-chat", "", sse, chat("org/Qwen3-14B-claude-4.5-distill", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), false},
+		// Envoy's gateway before Claude at Google (internal/translator/openai_gcpanthropic_stream.go) drops the signature.
+		{"Envoy, at Google", "openai-chat", "claude-sonnet-4-5", sse, chat("", `"reasoning_content":{"text":"hm"}`, `"role":"assistant"`, ""), true},
 		// Bifrost's reasoning_details have no format (core/schemas/chatcompletions.go).
 		{"Bifrost, redacted", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"role":"assistant"`, `"reasoning_details":[{"index":0,"type":"reasoning.encrypted","data":"EmwK"}]`, ""), true},
 		{"Bifrost, of OpenAI's, which thought nothing", "openai-chat", "", sse, chat("gpt-5", `"role":"assistant"`, `"reasoning_details":[{"index":0,"type":"reasoning.encrypted","data":"EmwK"}]`, ""), false},

@@ -56,6 +56,10 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 					t, _ := s.Text()
 					data = !t.Empty()
 				}
+			case "redactedContent": // Bedrock's, through Envoy's gateway
+				if s.worded() {
+					claude, data = true, true
+				}
 			case "signature":
 				s.signature()
 			case "text", "content", "delta":

@@ -290,7 +290,7 @@ func sealedByJSON(v any) bool {
 				return true
 			}
 		}
-		return str(v["data"]) != "" && (str(v["type"]) == "redacted_thinking" || strings.HasPrefix(str(v["format"]), "anthropic-claude"))
+		return str(v["redactedContent"]) != "" || str(v["data"]) != "" && (str(v["type"]) == "redacted_thinking" || strings.HasPrefix(str(v["format"]), "anthropic-claude"))
 	}
 	return false
 }
@@ -467,6 +467,7 @@ func compareChunk(t *testing.T, data []byte) {
 
 var chunkSamples = []string{
 	`{"error":{"message":"worker died","code":500}}`,
+	`{"choices":[{"index":0,"delta":{"reasoning_content":{"redactedContent":"EmwK"}}}]}`,
 	`{"choices":[{"index":0,"delta":{"content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]}}]}`,
 	`{"choices":[{"index":0,"delta":{"content":"hi","content_blocks":[{"index":1,"delta":{"text":"hi"}}]}}]}`,
 	`{"choices":[{"index":0,"delta":{"content_blocks":[{"index":0,"delta":{"data":"EmwK"}}]}}]}`,

@@ -145,6 +145,7 @@ func TestSealedReasoningThatNobodyCounts(t *testing.T) {
 		{"LiteLLM, whole", "openai-chat", "application/json", `{"choices":[{"message":{"content":"hi","thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":506,"total_tokens":515` + uncounted + `}}`, true},
 		{"LiteLLM, counted", "openai-chat", sse, chat(`"thinking_blocks":[{"type":"redacted_thinking","data":"EmwK"}]`, counted), false},
 		{"LiteLLM, in words", "openai-chat", sse, chat(`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"EqQB"}]`, ""), false},
+		{"Envoy, redacted (internal/translator/openai_awsbedrock.go)", "openai-chat", sse, chat(`"reasoning_content":{"redactedContent":"EmwK"}`, ""), true},
 		{"Portkey, redacted", "openai-chat", sse, chat(`"content_blocks":[{"index":0,"delta":{"data":"EmwK"}}]`, ""), true},
 		{"Portkey, whole and redacted", "openai-chat", "application/json", `{"choices":[{"message":{"content":"hi","content_blocks":[{"type":"redacted_thinking","data":"EmwK"},{"type":"text","text":"hi"}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":506}}`, true},
 		{"OpenRouter, Claude's", "openai-chat", sse, chat(`"reasoning_details":[{"type":"reasoning.encrypted","data":"EmwK","format":"anthropic-claude-v1","index":0}]`, ""), true},
