@@ -51,8 +51,11 @@ func summarises(model string) bool {
 	if behind, is := plainly(model, "gpt"); is {
 		return !strings.HasPrefix(strings.ToLower(behind), "-oss")
 	}
-	behind, is := plainly(model, "o") // o3, o4-mini
-	return is && behind != "" && isDigit(behind[0])
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for _, host := range []string{"openai", "azure"} {
+		model = strings.TrimLeft(strings.TrimPrefix(model, host), "-._")
+	}
+	return len(model) > 1 && model[0] == 'o' && isDigit(model[1]) // o3, o4-mini; not Marco-o1
 }
 
 // plainly is what stands behind the make in a model's name. A digit before it is of another
@@ -71,15 +74,16 @@ func (s *Stream) either(is func(model string) bool) bool { return is(s.tl.Model)
 
 // uncounted reports whether the thoughts that came are a summary by the model's name, and
 // usage counts all of them and does not say how many: so gateways tell those of Gemini and GPT
-// by Anthropic's API, and Claude's by others, where its signature may be left out (new-api).
+// by Anthropic's API, and Claude's by others, where its signature may be left out (new-api),
+// and where they may have counted the summary.
 // Where as many events came as it counts, they came in full: that is another model under the
 // name.
 func (s *Stream) uncounted() bool {
 	u := &s.tl.Usage
-	if s.reasoned == 0 || u.Reasoning.Or(0) > 0 || u.Output.Or(0) <= s.tokens+s.tokens/16+1 {
+	if s.reasoned == 0 || u.Output.Or(0) <= s.tokens+s.tokens/16+1 {
 		return false
 	}
-	return s.either(summarises) || s.api != Anthropic && s.abridges() && s.either(isClaude)
+	return u.Reasoning.Or(0) == 0 && s.either(summarises) || s.api != Anthropic && s.abridges() && s.either(isClaude)
 }
 
 // isClaude reports whether a model of this name is Anthropic's.

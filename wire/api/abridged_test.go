@@ -91,7 +91,7 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"Portkey", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]`, `"content_blocks":[{"index":0,"delta":{"signature":"`+seal+`"}}]`, ""), true},
 		{"Portkey, thinking omitted", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"content_blocks":[{"index":0,"delta":{"thinking":"","signature":""}}]`, `"content_blocks":[{"index":0,"delta":{"signature":"`+seal+`"}}]`, ""), true},
 		{"LiteLLM's responses", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":"` + seal + `"}`), true},
-		{"LiteLLM's responses, without a signature", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":""}`), false},
+		{"LiteLLM's responses, without a signature", "openai-responses", "", sse, responses(`{"type":"thinking","thinking":"","signature":""}`), true},
 		{"LiteLLM's responses, redacted", "openai-responses", "", sse, redacted, true},
 		// LiteLLM 1.108.7's /v1/messages has thoughts of other makes with an empty signature.
 		{"Gemini by Anthropic's API", "anthropic", "", sse, messages("gemini-2.5-flash", "", ""), true},
@@ -103,6 +103,7 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 		{"another model under GPT's name", "anthropic", "", sse, strings.Replace(messages("gpt-5", "", ""), "506", "2", 1), false},
 		// new-api (relay/channel/claude/relay-claude.go) has a line break in place of the signature, and counts no reasoning.
 		{"new-api", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, `,"completion_tokens_details":{"reasoning_tokens":0}`), true},
+		{"by its kin, counted by whom?", "openai-chat", "", sse, chat("claude-sonnet-4-5-20250929", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, counted), true},
 		{"new-api, Claude 3.7", "openai-chat", "", sse, chat("claude-3-7-sonnet-20250219", `"reasoning_content":"hm"`, `"reasoning_content":"\n"`, ""), false},
 		{"in full under Claude's name", "openai-chat", "", sse, strings.Replace(chat("claude-sonnet-4-5", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), "506", "4", 1), false},
 		{"made of Claude's answers", "openai-chat", "", sse, chat("org/Qwen3-14B-claude-4.5-distill", `"reasoning_content":"hm"`, `"reasoning_content":"so"`, ""), false},
@@ -143,7 +144,7 @@ func TestMakesOfModels(t *testing.T) {
 		"gemini-2.5-pro": "others", "google/gemini-2.5-flash": "others", "models/gemini-3-pro": "others", "databricks-gemini-2-5-pro": "others",
 		"vertex-gemini-2.5-pro": "others", "Gemini-2.5-Pro": "others", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
 		"gpt-5": "others", "openai/gpt-5-mini": "others", "azure-gpt5": "others", "GPT-5.1-Codex": "others", "o3": "others", "azure/o4-mini": "others", "openai.o3-2025-04-16": "others",
-		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "glm-4.6-o": "",
+		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "AIDC-AI/Marco-o1": "", "Skywork/Skywork-o1-Open-Llama-3.1-8B": "", "FreedomIntelligence/HuatuoGPT-o1-7B": "", "SimpleBerry/LLaMA-O1-Supervised-1129": "", "azure_o3": "others", "glm-4.6-o": "",
 	} {
 		got := ""
 		if abridges(name) {
