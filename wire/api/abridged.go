@@ -45,7 +45,7 @@ func (s *Stream) abridges() bool {
 // Source: https://ai.google.dev/gemini-api/docs/thinking#summaries and
 // https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries
 func summarises(model string) bool {
-	if _, is := plainly(model, "gemini"); is {
+	if isGemini(model) {
 		return true
 	}
 	if behind, is := plainly(model, "gpt"); is {
@@ -72,23 +72,44 @@ func plainly(model, name string) (behind string, is bool) {
 // the reply names.
 func (s *Stream) either(is func(model string) bool) bool { return is(s.tl.Model) || is(s.replied) }
 
-// uncounted reports whether the thoughts that came are a summary by the model's name, and
-// usage counts all of them and does not say how many: so gateways tell those of Gemini and GPT
-// by Anthropic's API, and Claude's by others, where its signature may be left out (new-api),
-// and where they may have counted the summary.
+// uncounted reports whether the thoughts that came are a summary by the model's name, or none
+// came at all, and usage counts all of them and does not say how many: so gateways tell those
+// of Gemini and GPT by Anthropic's API, and Claude's by others, where its signature may be left
+// out (new-api), and where they may have counted the summary.
 // Where as many events came as it counts, they came in full: that is another model under the
 // name.
 func (s *Stream) uncounted() bool {
 	u := &s.tl.Usage
-	if s.reasoned == 0 || u.Output.Or(0) <= s.tokens+s.tokens/16+1 {
+	n := u.Output.Or(0)
+	if n <= s.tokens+s.tokens/16+1 || s.reasoned == 0 && !s.unseen(n) {
 		return false
 	}
 	return u.Reasoning.Or(0) == 0 && s.either(summarises) || s.api != Anthropic && s.abridges() && s.either(isClaude)
 }
 
+// unseen reports whether n tokens are by far more than the answer's text has, by an API of
+// another maker than the model's: gateways show no thoughts there and drop their count
+// (LiteLLM 1.108.7, claude-code-router 2.0.0).
+func (s *Stream) unseen(n int64) bool {
+	if s.api != Anthropic && (s.api != Gemini || s.either(isGemini)) || s.tl.Usage.Reasoning.OK() || !s.tl.Streamed {
+		return false
+	}
+	var bytes int64
+	for e := range s.tl.Events.Generation() {
+		bytes += e.Bytes
+	}
+	return fewFor(n, s.tokens, bytes, false)
+}
+
 // isClaude reports whether a model of this name is Anthropic's.
 func isClaude(model string) bool {
 	_, is := plainly(model, "claude")
+	return is
+}
+
+// isGemini reports whether a model of this name is Google's.
+func isGemini(model string) bool {
+	_, is := plainly(model, "gemini")
 	return is
 }
 

@@ -129,6 +129,53 @@ func TestThoughtsOfWhichASummaryCame(t *testing.T) {
 	}
 }
 
+// Gateways that offer a model by another maker's API count its thoughts and show none of them:
+// 16 words and 144 tokens (LiteLLM 1.108.7's output for 128 of reasoning), 128 and 428.
+func TestThoughtsOfWhichNothingCame(t *testing.T) {
+	messages := func(model, details string) func(texts string, n string) string {
+		return func(texts, n string) string {
+			return typed(`{"type":"message_start","message":{"role":"assistant","model":"`+model+`","content":[],"usage":{"input_tokens":0,"output_tokens":0}}}`) +
+				strings.ReplaceAll(texts, "TEXT", typed(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" words"}}`)) +
+				typed(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":9,"output_tokens":`+n+details+`}}`, `{"type":"message_stop"}`)
+		}
+	}
+	gemini := func(texts, n string) string {
+		return strings.ReplaceAll(texts, "TEXT", events(`{"candidates":[{"content":{"parts":[{"text":" words"}],"role":"model"}}]}`)) +
+			events(`{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":`+n+`}}`)
+	}
+	for _, c := range []struct {
+		name    string
+		api     *API
+		model   string
+		body    func(texts, n string) string
+		words   int
+		n       string
+		unknown bool
+	}{
+		{"GPT by Anthropic's API", Anthropic, "", messages("gpt-5", ""), 16, "144", true},
+		{"a longer answer", Anthropic, "", messages("gpt-5", ""), 128, "428", true},
+		{"Gemini by Anthropic's API", Anthropic, "gemini-2.5-flash", messages("smart", ""), 16, "316", true},
+		{"GPT by Gemini's API", Gemini, "gpt-5", gemini, 16, "144", true},
+		{"Claude by Gemini's API", Gemini, "claude-sonnet-4-5", gemini, 16, "400", true},
+		{"Gemini by its own", Gemini, "gemini-2.5-flash", gemini, 16, "316", false},
+		{"Claude by its own", Anthropic, "", messages("claude-sonnet-4-5", ""), 16, "316", false},
+		{"a model that shows its thoughts", Anthropic, "", messages("qwen3", ""), 16, "316", false},
+		{"the count says that there are none", Anthropic, "", messages("gpt-5", `,"output_tokens_details":{"thinking_tokens":0}`), 16, "144", false},
+		{"several tokens an event, perhaps", Anthropic, "", messages("gpt-5", ""), 128, "300", false},
+		{"too few to tell", Anthropic, "", messages("gpt-5", ""), 4, "31", false},
+	} {
+		tl := timeline.New()
+		tl.Model = c.model
+		s := NewStream(tl, c.api, StreamOptions{})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
+		s.Read(2, 0, []byte(c.body(strings.Repeat("TEXT", c.words), c.n)))
+		s.End(3, timeline.EOF, nil, nil)
+		if got := tl.Flags.Has(timeline.HiddenReasoning); tl.Outcome != timeline.OK || got != c.unknown {
+			t.Errorf("%s: %s %v, S unknown: %v, want %v", c.name, tl.Outcome, tl.Error, got, c.unknown)
+		}
+	}
+}
+
 // Names that hosts give to one model. Sources: learn.microsoft.com, Databricks foundation
 // models; SAP AI Core's list of models; Poe's; Amazon's, Google's and OpenRouter's own.
 func TestMakesOfModels(t *testing.T) {

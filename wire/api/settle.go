@@ -107,15 +107,21 @@ func (s *Stream) inFull(n int64) bool {
 	return n <= s.reasoned && s.reasoned <= n+n/16+1 || n == 0
 }
 
-// clipped reports whether no more than the head of n tokens of reasoning was streamed: at
-// most half as many events, and fewer bytes than tokens, or, of ASCII in words (an event has
-// more than 3.5 bytes), at most two bytes a token. Of few tokens nobody knows. Recordings of
-// grok-code-fast-1 have 0.2 to 1.8 bytes a token and 3.4 to 5 an event; those of models that
-// stream their reasoning in full 2.7 to 5.3 a token. In scripts that a vocabulary lacks it
-// may be 1.1. Source: charm.land/fantasy v0.48.0, providertests/testdata.
+// clipped reports whether no more than the head of n tokens of reasoning was streamed.
 func (s *Stream) clipped(n int64) bool {
-	few := s.reasonedBytes < n || !s.reasonedWide && s.reasonedBytes < 2*n && 2*s.reasonedBytes > 7*s.reasoned
-	return few && s.reasoned > 0 && n >= max(2*s.reasoned, 32) && s.tl.Streamed && !s.tl.Flags.Has(timeline.InlineReasoning)
+	return fewFor(n, s.reasoned, s.reasonedBytes, s.reasonedWide) && s.tl.Streamed && !s.tl.Flags.Has(timeline.InlineReasoning)
+}
+
+// fewFor reports whether what came is far less than n tokens: at most half as many events, and
+// fewer bytes than tokens, or, where the text is in words (an event has more than 3.5 bytes)
+// and not known to be wide, which is beyond ASCII, at most two bytes a token. Of few tokens
+// nobody knows. Recordings of grok-code-fast-1, which streams the head of its reasoning, have
+// 0.2 to 1.8 bytes a token and 3.4 to 5 an event; those of models that stream all of it 2.7 to
+// 5.3 a token. In scripts that a vocabulary lacks it may be 1.1.
+// Source: charm.land/fantasy v0.48.0, providertests/testdata.
+func fewFor(n, events, bytes int64, wide bool) bool {
+	few := bytes < n || !wide && bytes < 2*n && 2*bytes > 7*events
+	return few && events > 0 && n >= max(2*events, 32)
 }
 
 // settle decides the outcome; the first rule that applies wins.
