@@ -103,6 +103,7 @@ type usageState struct {
 // merge takes one usage object.
 func (u *usageState) merge(v usage) {
 	if u.exclusive {
+		v.apart()
 		if u.estimated && v.Input.Or(0) > 0 && v.Output.Or(0) > 0 {
 			u.last.Input, u.estimated = none, false
 		}
@@ -112,6 +113,21 @@ func (u *usageState) merge(v usage) {
 		u.restate(&v)
 	}
 	u.last.each(&v, rise)
+}
+
+// apart puts the prompt's counts as Anthropic's API has them, with the cache beside the prompt,
+// where OpenAI's names say that it is within: those of the prompt, or of the cache alone.
+// Source: maximhq/bifrost core/providers/anthropic/passthroughusagecachesplit_test.go (#5510,
+// Kimi), and the tests of Wei-Shaw/sub2api (Kimi, GLM, DeepSeek).
+func (u *usage) apart() {
+	cache := u.Cached.Or(0) + u.CacheWrite.Or(0)
+	all := u.whole
+	if !all.OK() && !u.beside {
+		all = u.Input
+	}
+	if n, told := all.Get(); told && n >= cache {
+		u.Input = timeline.Some(n - cache)
+	}
 }
 
 // restate lets the prompt's count fall where a usage tells of no less output than those
@@ -147,7 +163,9 @@ func (u *usage) split(v *usage) {
 		whole := !named(u) || cache(u) == 0 && u.Input.Or(0) >= cache(v)/2
 		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.Or(0) > 0 {
 			u.Input = v.Input
-		} else if whole && u.Input.OK() {
+		} else if !u.Input.OK() {
+			u.Input = v.Input
+		} else if whole {
 			u.Input = timeline.Some(max(u.Input.Or(0)-cache(v), 0))
 		}
 	default: // no more than was told before: a placeholder

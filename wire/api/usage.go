@@ -11,10 +11,12 @@ import (
 // prompt's and the answer's counts or beside them is settled at the reply's end.
 type usage struct {
 	timeline.Usage
-	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
-	tier  jsonscan.Text // the class of service, by which the counts are billed
-	media int64         // of the prompt's pictures and videos, within it; 0: none, or not told
-	heard bool          // sound of the prompt is told in seconds, its tokens are not told
+	parts  [nParts]int64       // what is counted beside text; 0: nothing, or not told
+	tier   jsonscan.Text       // the class of service, by which the counts are billed
+	media  int64               // of the prompt's pictures and videos, within it; 0: none, or not told
+	whole  timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
+	beside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
+	heard  bool                // sound of the prompt is told in seconds, its tokens are not told
 }
 
 // part is something that a usage counts and that some servers leave out of the
@@ -43,7 +45,10 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 	var fast jsonscan.Text
 	for name := range s.Members {
 		switch string(name) {
-		case "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "total_input_tokens":
+		case "prompt_tokens":
+			s.count(&u.whole)
+			rise(&u.Input, u.whole)
+		case "input_tokens", "inputTokens", "promptTokenCount", "total_input_tokens":
 			s.count(&u.Input)
 		case "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "total_output_tokens":
 			s.count(&u.Output)
@@ -152,11 +157,14 @@ func (s *scan) iterations() (sum, all *usage, others bool) {
 // vendors, beside them. side is the first part of the side that it belongs to.
 func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
-	case "cached_tokens", "num_cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-		"cacheReadInputTokens", "cacheReadInputTokenCount", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens", "precached_prompt_tokens":
+	case "cache_read_input_tokens", "cache_read_tokens", "cacheReadInputTokens", "cacheReadInputTokenCount":
+		s.countBeside(&u.Cached, u)
+	case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens",
+		"precached_prompt_tokens":
 		s.count(&u.Cached)
-	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens",
-		"cacheWriteInputTokens", "cacheWriteInputTokenCount", "cached_creation_tokens", "cached_write_tokens":
+	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_input_tokens", "cacheWriteInputTokens", "cacheWriteInputTokenCount":
+		s.countBeside(&u.CacheWrite, u)
+	case "cache_write_tokens", "cached_creation_tokens", "cached_write_tokens":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
 		s.under("ephemeral_1h_input_tokens", func() { s.count(&u.CacheWrite1h) })
@@ -222,6 +230,14 @@ func (s *scan) count(field *timeline.Opt[int64]) {
 	if n, ok := s.number(); ok && n >= 0 {
 		rise(field, timeline.Some(n))
 	}
+}
+
+// countBeside reads a count of the cache that Anthropic and Amazon tell beside the prompt's.
+func (s *scan) countBeside(field *timeline.Opt[int64], u *usage) {
+	var n timeline.Opt[int64]
+	s.count(&n)
+	rise(field, n)
+	u.beside = u.beside || n.Or(0) > 0
 }
 
 // tier reads a class of service.

@@ -159,6 +159,8 @@ func TestVendorReplies(t *testing.T) {
 			timeline.Parse, "text", "", `{}`, "a", "does not fit its checksum"},
 		{"Converse, whole", "bedrock", "application/json", `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"max_tokens","usage":{"inputTokens":3,"outputTokens":1,"totalTokens":4},"metrics":{"latencyMs":9}}`,
 			timeline.OK, "text", "max_tokens", `{"input":3,"output":1,"total":4}`, "a", "map[total_ms:9]"},
+		{"Converse, a small part read from the cache", "bedrock", "application/json", `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"max_tokens","usage":{"inputTokens":300,"outputTokens":1,"totalTokens":401,"cacheReadInputTokens":100},"metrics":{"latencyMs":9}}`,
+			timeline.OK, "text", "max_tokens", `{"input":400,"cached":100,"output":1,"total":401}`, "a", "map[total_ms:9]"},
 		{"Anthropic on Bedrock, wrapped", "anthropic", amazonStream, amazon(
 			"chunk", chunk(`{"type":"message_start","message":{"usage":{"input_tokens":5}}}`),
 			"chunk", chunk(`{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`),

@@ -170,6 +170,20 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 		{`{"input_tokens":20100,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":500,"cache_read_input_tokens":19500,"output_tokens":3}`, `{"input":20000,"cached":19500,"output":3}`},
 		{`{"input_tokens":3602,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":0,"cache_read_input_tokens":3604,"output_tokens":3}`, `{"input":3604,"cached":3604,"output":3}`},
 		{`{"input_tokens":25,"output_tokens":1}`, `{"input_tokens":10,"cache_read_input_tokens":0,"output_tokens":15}`, `{"input":25,"cached":0,"output":15}`},
+		// OpenAI's names beside Anthropic's say that the cache is within: Kimi as reported (bifrost#5510), and the forms of sub2api's tests.
+		{`{"input_tokens":173306,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0,"prompt_tokens":173306,"cached_tokens":0}`,
+			`{"input_tokens":250,"cache_read_input_tokens":173056,"output_tokens":166,"prompt_tokens":173306,"completion_tokens":166,"total_tokens":173472,"cached_tokens":173056}`,
+			`{"input":173306,"cached":173056,"output":166,"total":173472}`},
+		{`{"output_tokens":0}`, `{"input_tokens":0,"prompt_tokens":173306,"cached_tokens":173306,"output_tokens":5}`, `{"input":173306,"cached":173306,"output":5}`},
+		{`{"input_tokens":173306,"output_tokens":0}`, `{"input_tokens":0,"prompt_tokens":173306,"cached_tokens":173306,"output_tokens":5}`, `{"input":173306,"cached":173306,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":173306,"cache_read_input_tokens":173056,"prompt_tokens":173306,"cached_tokens":173056,"output_tokens":5}`, `{"input":173306,"cached":173056,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":1200,"prompt_tokens":1200,"prompt_tokens_details":{"cached_tokens":800},"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":1200,"prompt_cache_hit_tokens":800,"prompt_cache_miss_tokens":400,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":400,"prompt_tokens":1200,"prompt_cache_hit_tokens":800,"prompt_cache_miss_tokens":400,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":400,"prompt_cache_hit_tokens":800,"cache_read_input_tokens":800,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"input_tokens":1200,"cached_tokens":800,"cache_read_input_tokens":0,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"prompt_tokens":1200,"cached_tokens":800,"cache_creation_input_tokens":100,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"cache_write":100,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":6430,"cache_read_input_tokens":2304,"output_tokens":5}`, `{"input":8734,"cached":2304,"output":5}`},
 		// A context that was summarised first stands in its own pass (Anthropic's guide, compaction):
 		// 180000 + 23000 read, 3500 + 1000 written, of which 3500 are no answer. Passes of the message are in its counts.
 		{`{"input_tokens":23000,"output_tokens":1}`, `{"input_tokens":23000,"output_tokens":1000,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500},{"type":"message","input_tokens":23000,"output_tokens":1000}]}`,
