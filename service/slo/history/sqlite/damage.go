@@ -120,6 +120,7 @@ func refuseForeign(path string) error {
 // one can begin in its place, and returns its new name. Nothing is deleted. What
 // never was a store is a ForeignError and stays.
 func SetAside(path string, now time.Time) (aside string, err error) {
+	path = linked(path)
 	switch is, err := ours(path); {
 	case err != nil:
 		return "", err

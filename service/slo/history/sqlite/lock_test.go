@@ -40,6 +40,77 @@ func TestOneWriter(t *testing.T) {
 	again.Close()
 }
 
+// A link leads to the same store (sqlite.org/howtocorrupt.html, "Multiple links to the same
+// file"), also one that leads to nothing yet.
+func TestOneWriterThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path, link := filepath.Join(dir, "h.db"), filepath.Join(dir, "x", "h.db")
+	if err := os.Symlink(filepath.Join("..", "h.db"), link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	for _, names := range [][2]string{{link, path}, {path, link}} {
+		first, err := Open(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held *HeldError
+		if _, err := Open(names[1]); !errors.As(err, &held) {
+			t.Errorf("a second writer: %v", err)
+		}
+		first.Close()
+	}
+	if _, err := os.Stat(link + lockEnd); !os.IsNotExist(err) {
+		t.Errorf("the link has a lock of its own: %v", err)
+	}
+}
+
+// What SQLite writes into a file that was unlinked or renamed while in use is lost
+// (howtocorrupt.html, section 2.4): writes fail until it is back.
+func TestFileIsTakenAway(t *testing.T) {
+	for _, how := range []string{"removed", "renamed", "replaced"} {
+		path := filepath.Join(t.TempDir(), "h.db")
+		d, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(t.Context(), one(1)); err != nil {
+			t.Fatal(err)
+		}
+		if how == "removed" {
+			err = os.Remove(path)
+		} else {
+			err = os.Rename(path, path+".old")
+		}
+		if err != nil {
+			d.Close()
+			t.Skip("the system keeps what is open: ", err)
+		}
+		if how == "replaced" {
+			if err := os.WriteFile(path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Write(t.Context(), one(2)); err == nil || !strings.Contains(err.Error(), "is not the file that was opened") || Damaged(err) {
+			t.Errorf("%s: %v", how, err)
+		}
+		if err := d.PutState(t.Context(), "x", []byte("1")); err == nil {
+			t.Errorf("%s: a document was kept nowhere", how)
+		}
+		if how == "renamed" {
+			if err := os.Rename(path+".old", path); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Write(t.Context(), one(2)); err != nil {
+				t.Errorf("it is back: %v", err)
+			}
+		}
+		d.Close()
+	}
+}
+
 // What can't be read is told from what can't be opened, and is kept.
 func TestDamaged(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "good.db")

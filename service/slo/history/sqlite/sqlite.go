@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"tokenmeter/base/limitio"
@@ -21,8 +22,10 @@ var dialect = &sqlstore.Dialect{Version: "PRAGMA user_version", SetVersion: "PRA
 // Open opens a store, makes it if it is not there, and brings an older one up
 // to date. One that another process writes is a HeldError, a file that is
 // something else a ForeignError; neither is touched. Other processes may read it
-// meanwhile.
+// meanwhile. Where the path leads elsewhere later, as when the file was removed or
+// renamed, writes fail: SQLite would go on writing what has no name any more.
 func Open(path string) (*sqlstore.Store, error) {
+	path = linked(path)
 	for _, name := range []string{path, path + lockEnd} {
 		if err := limitio.Plain(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -40,11 +43,38 @@ func Open(path string) (*sqlstore.Store, error) {
 		held.Close()
 		return nil, err
 	}
-	if err := d.Migrate(context.Background(), sqlstore.Migrations); err != nil {
+	opened, err := os.Stat(path)
+	if err == nil {
+		err = d.Migrate(context.Background(), sqlstore.Migrations)
+	}
+	if err != nil {
 		d.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	d.Gone = func() error {
+		switch now, err := os.Stat(path); {
+		case err == nil && os.SameFile(opened, now), err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil
+		}
+		return fmt.Errorf("%s is not the file that was opened: that was removed, renamed or replaced; put it back, or start the daemon anew", path)
+	}
 	return d, nil
+}
+
+// linked is where a symbolic link leads, also where nothing is yet: SQLite's own files lie
+// beside that, and so does the lock.
+func linked(path string) string {
+	for range 40 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
 }
 
 // OpenReadOnly opens a store that exists, also one that a daemon writes.

@@ -12,6 +12,9 @@ import (
 
 // PutState implements history.Store.
 func (s *Store) PutState(ctx context.Context, name string, value json.RawMessage) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
 	if value == nil {
 		_, err := s.exec(ctx, "DELETE FROM states WHERE name = ?", name)
 		return err

@@ -21,6 +21,9 @@ type Store struct {
 	queries
 	SQL    *sql.DB
 	closed func()
+	// Gone is asked before each write: why what is written now would be found by nobody.
+	// Nil: it always would be.
+	Gone func() error
 
 	telling sync.Mutex
 	words   []error
@@ -221,7 +224,17 @@ func (s *Store) Migrate(ctx context.Context, migrations []string) error {
 	}
 }
 
+func (s *Store) gone() error {
+	if s.Gone == nil {
+		return nil
+	}
+	return s.Gone()
+}
+
 func (s *Store) tx(ctx context.Context, do func(queries) error) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
 	t, err := s.SQL.BeginTx(ctx, nil)
 	if err != nil {
 		return err
