@@ -105,13 +105,15 @@ func (c *compareCmd) Run(a *app) error {
 		}
 		result.Pareto = compare.NewPareto(sides, axes)
 	}
-	if err := c.show(a, result); err != nil {
-		return err
+	shown := c.show(a, result)
+	if exitCode(shown) != exitOK {
+		return shown
 	}
-	if c.SaveBaseline == "" {
-		return c.outcome(sides, result)
+	outcome := c.outcome(sides, result)
+	if c.SaveBaseline != "" {
+		outcome = c.saveIf(a, sides[1], opts.Gates, outcome)
 	}
-	return c.saveIf(a, sides[1], opts.Gates, c.outcome(sides, result))
+	return worse(shown, outcome)
 }
 
 // saveIf saves a side unless the outcome is a failure: what was not held against its

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -84,6 +86,49 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 			var out bytes.Buffer
 			if got := Main(args, &out, &out, none); got != want && want >= 0 {
 				t.Errorf("%s, %s: exit code %d, want %d\n%s", kind, c.command, got, want, out.String()[max(out.Len()-500, 0):])
+			}
+		}
+	}
+}
+
+// gone is the pipe of a reader that has seen enough, as head and grep -q have; with GitHub's
+// `shell: bash` (-o pipefail) the code is that of the command before it.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestExitCodesWhenTheReaderLeaves(t *testing.T) {
+	t.Chdir(t.TempDir())
+	none := func(string) (string, bool) { return "", false }
+	for name, handler := range map[string]http.HandlerFunc{"good": answerer, "refused": refuse(503, "no healthy upstream")} {
+		s := httptest.NewServer(handler)
+		defer s.Close()
+		var out bytes.Buffer
+		if code := Main(strings.Fields("bench "+s.URL+" --model m --preflight none --server-metrics off --warmup 0 --requests 8 --out "+name), &out, &out, none); (code == exitOK) != (name == "good") {
+			t.Fatalf("%s: exit code %d\n%s", name, code, out.String())
+		}
+	}
+	for words, want := range map[string]int{
+		"slo check good --objective p50_e2e<1h":                              exitOK,
+		"slo check good --objective p50_e2e<1us":                             exitMissed,
+		"slo check good --objective p50_e2e<1us --format json":               exitMissed,
+		"slo check refused --objective p50_e2e<1h":                           exitTarget,
+		"slo report good --objective p50_e2e<1us":                            exitOK,
+		"compare good refused --allow invalid --gate e2e_p50<1us":            exitMissed,
+		"compare good good --allow invalid --gate e2e_p50<1us --format json": exitMissed,
+		"compare good good --allow invalid --gate e2e_p50<1h --format csv":   exitOK,
+		"compare good refused --allow invalid --format markdown":             exitTarget,
+		"report good":                exitOK,
+		"merge good good --out both": exitUsage,
+	} {
+		args := strings.Fields(words)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "_", " ")
+		}
+		for name, stdout := range map[string]io.Writer{"read": io.Discard, "left": gone{}} {
+			var out bytes.Buffer
+			if got := Main(args, stdout, &out, none); got != want {
+				t.Errorf("%s, %s: exit code %d, want %d\n%s", words, name, got, want, out.String())
 			}
 		}
 	}

@@ -35,9 +35,9 @@ func (c *sloCheckCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	trust, objectives, err := c.shown(a, results)
-	if err != nil {
-		return err
+	trust, objectives, shown := c.shown(a, results)
+	if exitCode(shown) != exitOK {
+		return shown
 	}
 	for _, r := range results.Objectives {
 		if r.State == slo.Stale {
@@ -72,7 +72,7 @@ func (c *sloCheckCmd) Run(a *app) error {
 		}
 	}
 	f.Strict = c.Strict
-	return decided(f)
+	return worse(shown, decided(f))
 }
 
 // gates says which budgets are too small.
