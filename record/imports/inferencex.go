@@ -1,30 +1,33 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
-// isInferenceX knows rows of all ages; those of agents' sessions have their figures in
-// request_metrics.
+// isInferenceX knows rows of all ages and those of the public API; the figures of agents'
+// sessions are in request_metrics.
 func isInferenceX(head []byte) bool {
-	return contains(`"infmax_model_prefix"`, `"tput_per_gpu"`)(head) || contains(`"infmax_model_prefix"`, `"request_metrics"`)(head)
+	return contains(`"conc"`, `"tput_per_gpu"`)(head) || contains(`"infmax_model_prefix"`, `"request_metrics"`)(head)
 }
 
 // readInferenceX reads a row of InferenceX's results, or one of a list of them, whose
 // times are seconds. Sources: SemiAnalysisAI/InferenceX, utils/process_result.py, and of
 // agents' sessions utils/agentic/aggregation/process_agentic_result.py, flat ones
-// utils/agentic/process_agentic_result.py.
+// utils/agentic/process_agentic_result.py; of the public API, /api/v1/benchmarks,
+// SemiAnalysisAI/InferenceX-app, packages/constants/src/metric-keys.ts.
 func readInferenceX(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
-	row, at, name, err := pick(in, objects, func(row *object) string {
+	row, at, name, err := pick(in, inferenceXRows, func(row *object) string {
 		o := *row
-		name := naming(text(o, "hw"), text(o, "framework"), text(o, "infmax_model_prefix"), text(o, "precision"), text(o, "scenario_type"))
-		for _, key := range []string{"tp", "isl", "osl", "conc"} {
-			if v, ok := o[key]; ok {
+		name := naming(text(o, "hw"), text(o, "framework"), cmp.Or(text(o, "infmax_model_prefix"), text(o, "model")), text(o, "precision"), text(o, "scenario_type"))
+		for _, key := range []string{"tp", "prefill_tp", "decode_tp", "spec_method", "isl", "osl", "conc", "date"} {
+			if v := o[key]; v != nil {
 				name += fmt.Sprintf(" %s=%v", key, v)
 			}
 		}
@@ -62,6 +65,21 @@ func readInferenceX(in *Input, _ func(*timeline.Timeline) error) (run.Run, error
 	}
 	err = t.into(&m)
 	return m, err
+}
+
+// inferenceXRows reads rows of the public API, whose figures are in metrics, as the others.
+func inferenceXRows(in *Input, read func(int64, *object) error) error {
+	return objects(in, func(at int64, o *object) error {
+		if figures, ok := (*o)["metrics"].(object); ok {
+			row := maps.Clone(figures)
+			maps.Copy(row, *o)
+			if row["hw"] = row["hardware"]; row["benchmark_type"] == "agentic_traces" {
+				row["scenario_type"] = "agentic-coding"
+			}
+			o = &row
+		}
+		return read(at, o)
+	})
 }
 
 // agents takes what rows of agents' sessions have of the whole server. What failed is told

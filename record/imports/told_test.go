@@ -69,6 +69,11 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 		{"inferencex_agents.json", 1, "output_tokens", "mean", 500},
 		{"inferencex_agents.json", 2, "e2e_ms", "mean", 12000},
 		{"inferencex_agents.json", 2, "input_tokens", "p90", 50000},
+		{"inferencex_api.json", 1, "ttft_ms", "mean", 94},
+		{"inferencex_api.json", 1, "icl_ms", "p50", 20},
+		{"inferencex_api.json", 1, "tpot_ms", "p99", 30},
+		{"inferencex_api.json", 2, "ttft_ms", "p90", 1040},
+		{"inferencex_api.json", 2, "input_tokens", "mean", 50000},
 		{"llmd.yaml", 0, "ttft_ms", "p999", 57.014757215045425},
 		{"llmd.yaml", 0, "tpot_ms", "mean", 36.8578234128654},
 		{"llmd.yaml", 0, "input_tokens", "p95", 2294},
@@ -112,6 +117,20 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 	m = summaryOf(t, "inferencex_agents.json", 2) // flat, of utils/agentic/process_agentic_result.py: failures were counted nowhere
 	if got := m.Told; got.OK.Or(0) != 490 || got.Failed.OK() || got.Total.OK() || got.Throughput.SystemInOutTPS.Or(0) != 101500 || got.Metrics["icl_ms"].Mean.OK() {
 		t.Errorf("%+v", got)
+	}
+	// Rows of the public API (SemiAnalysisAI/InferenceX-app, packages/constants/src/metric-keys.ts): the
+	// completed requests of agents' are the server's count.
+	m = summaryOf(t, "inferencex_api.json", 1)
+	if m.Name != "h200_sxm vllm dsr1 fp8 prefill_tp=8 decode_tp=8 spec_method=none isl=1024 osl=1024 conc=32 date=2026-08-08" || m.Load.Concurrency.Or(0) != 32 || m.Target.Model != "dsr1" {
+		t.Errorf("%s: %+v", m.Name, m.Load)
+	}
+	m = summaryOf(t, "inferencex_api.json", 2)
+	if got := m.Told; got.OK.OK() || got.Throughput.WindowS.Or(0) != 1800 || got.Throughput.SuccessOutputTPS.Or(0) != 1500 || got.Metrics["icl_ms"].Mean.OK() {
+		t.Errorf("%s: %+v", m.Name, got)
+	}
+	// The first rows (utils/process_result.py at 00e51cc7) have no infmax_model_prefix.
+	if m := Recognise([]byte(`{"hw":"h200","tp":8,"conc":4,"model":"m","framework":"sglang","tput_per_gpu":100.0,"mean_ttft":0.2}`)); m == nil || m.Name != "inferencex" {
+		t.Errorf("a first row is of %v", m)
 	}
 	// vLLM divides deviations by n, which its file does not say: ours can't be told.
 	m = summaryOf(t, "vllm_summary.json", 0)
