@@ -7,18 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 // table is a Parquet file. Rows are read in blocks, of which the last few are
 // kept: items are asked for nearly in order, by several workers.
 type table struct {
-	n    int64
-	file *parquet.File
+	n     int64
+	file  *parquet.File
+	times map[string]func(n int64) time.Time // columns of moments, by name
 
 	mu     sync.Mutex
 	blocks map[int64][]Row
@@ -49,7 +53,7 @@ func openParquet(in io.ReaderAt, size int64) (t *table, err error) {
 	if f.NumRows() == 0 {
 		return nil, ErrEmpty
 	}
-	return &table{n: f.NumRows(), file: f, blocks: map[int64][]Row{}}, nil
+	return &table{n: f.NumRows(), file: f, times: timesOf(f), blocks: map[int64][]Row{}}, nil
 }
 
 // checkFooter makes sure that the length of the footer fits into the file: the
@@ -125,10 +129,49 @@ func (t *table) read(from int64) (rows []Row, err error) {
 		if !ok {
 			return nil, fmt.Errorf("a row is %T", v)
 		}
+		for name, at := range t.times {
+			if n, ok := fields[name].(int64); ok {
+				fields[name] = dated(at(n))
+			}
+		}
 		rows = append(rows, &objectRow{fields: fields})
 	}
 	return rows, nil
 }
+
+// timesOf are the columns whose numbers are moments, in a unit that the file tells. A time of
+// day is one of the first day.
+func timesOf(f *parquet.File) map[string]func(n int64) time.Time {
+	in := func(u format.TimeUnit) func(int64) time.Time {
+		switch u.Value.(type) {
+		case *format.MilliSeconds:
+			return time.UnixMilli
+		case *format.MicroSeconds:
+			return time.UnixMicro
+		}
+		return func(ns int64) time.Time { return time.Unix(0, ns) }
+	}
+	times := map[string]func(int64) time.Time{}
+	for _, column := range f.Schema().Fields() {
+		if !column.Leaf() || column.Type().LogicalType() == nil {
+			continue
+		}
+		switch is := column.Type().LogicalType().Value.(type) {
+		case *format.TimestampType:
+			times[column.Name()] = in(is.Unit)
+		case *format.TimeType:
+			times[column.Name()] = in(is.Unit)
+		case *format.DateType:
+			times[column.Name()] = func(days int64) time.Time { return time.Unix(days*24*60*60, 0) }
+		}
+	}
+	return times
+}
+
+func dated(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
+
+// julian1970 is the Julian day of 1970-01-01.
+const julian1970 = 2440588
 
 // plain brings values to the types of Row.
 func plain(v any) any {
@@ -140,9 +183,16 @@ func plain(v any) any {
 	case uint32:
 		return int64(v)
 	case float32:
-		return float64(v)
+		x, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // 0.1 as it was written
+		return x
+	case *big.Float: // a decimal of many digits
+		x, _ := v.Float64()
+		return x
+	case deprecated.Int96: // nanoseconds of a Julian day
+		ns := int64(v[1])<<32 | int64(v[0])
+		return dated(time.Unix((int64(v[2])-julian1970)*24*60*60, ns))
 	case time.Time:
-		return v.UTC().Format(time.RFC3339Nano)
+		return dated(v)
 	case []any:
 		for i := range v {
 			v[i] = plain(v[i])

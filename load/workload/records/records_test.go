@@ -179,6 +179,32 @@ func TestRecordsByNumber(t *testing.T) {
 	})
 }
 
+// What pyarrow 26.0.1 wrote of 12:00:00.25 on the first day of 2026, 00:00:01.25 of a day, a
+// decimal of 0.25 and a single 0.1, in testdata/types.parquet and, with
+// use_deprecated_int96_timestamps, int96.parquet.
+func TestParquetTypes(t *testing.T) {
+	const at, day = "2026-01-01T12:00:00.25Z", "1970-01-01T00:00:01.25Z"
+	for name, want := range map[string]map[string]any{
+		"types.parquet": {"at_ms": at, "at_us": at, "at_ns": at, "day_ms": day, "day_us": day, "day_ns": day, "date": "2026-01-01T00:00:00Z",
+			"dec9": 0.25, "dec18": 0.25, "dec30": 0.25, "single": 0.1},
+		"int96.parquet": {"at": at},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, _, err := open(t, name, string(data), "").Row(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, value := range want {
+			if got, _ := row.Get(column); got != value {
+				t.Errorf("%s: %s is %v (%T), want %v", name, column, got, got, value)
+			}
+		}
+	}
+}
+
 type parquetRow struct {
 	Prompt string    `parquet:"prompt"`
 	Input  int32     `parquet:"input"`
