@@ -181,9 +181,15 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	r.aside(&final, beside, w)
 	cause = control.after(ctx, r, &final, cause)
 	final.Noticed = r.log.warnings()
-	said := time.AfterFunc(longWrite, func() { r.log.info("the load has ended; its figures are being written to %s", w.Dir()) })
+	told := make(chan struct{})
+	tell := time.AfterFunc(longWrite, func() {
+		defer close(told)
+		r.log.info("the load has ended; its figures are being written to %s", w.Dir())
+	})
 	done, err := w.Finish(final)
-	said.Stop()
+	if !tell.Stop() {
+		<-told // nothing is said once this has returned
+	}
 	r.writer.Store(nil)
 	if err != nil {
 		return &done, err

@@ -92,13 +92,14 @@ func (x *exchange) offer(s *socket, p []byte) error {
 
 // writeOn gives the socket more of the request.
 func (x *exchange) writeOn() {
+	before := x.c.clk.NS()
 	n, err := x.sock.write(x.unsent)
 	x.unsent = x.unsent[n:]
 	switch {
 	case err != nil:
 		x.writeErr, x.unsent = err, nil
 	case len(x.unsent) == 0:
-		x.sentNS = x.c.clk.NS()
+		x.writeNS, x.sentNS = before, x.c.clk.NS()
 		x.tl.SentUS = timeline.Some(x.us(x.sentNS))
 	}
 }

@@ -80,7 +80,8 @@ type exchange struct {
 	rd        response
 	mode      mode
 	verdict   verdict // of a response that is swallowed
-	sentNS    int64
+	writeNS   int64   // before the last piece of the request was given to the system
+	sentNS    int64   // after it
 	headNS    int64
 	lastNS    int64 // the read before
 	enoughNS  int64 // when the reply needed no more bytes; 0: it still does
@@ -204,7 +205,7 @@ func (x *exchange) send(at *stamper, write func([]byte) error) error {
 		requests.Put(b)
 	}
 	now := x.c.clk.NS()
-	x.sentNS, x.lastNS = now, before.NS
+	x.writeNS, x.sentNS, x.lastNS = before.NS, now, before.NS
 	if err == nil {
 		x.tl.SentUS = timeline.Some(x.us(now))
 	}
@@ -262,9 +263,12 @@ func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
 func (x *exchange) arrival(src *stamper) int64 {
 	at := max(src.arrivedNS, x.lastNS) // stamps of one connection never run backwards
 	if !x.any && (at < x.sentNS || x.unwritten) && len(x.unsent) == 0 {
-		// The answer came before we saw that the request was out.
-		x.sentNS = at
-		x.tl.SentUS = timeline.Some(x.us(at))
+		// The answer came before we saw that the request was out. A server that waited for
+		// all of it can't have it before the last write began; the system takes a piece in
+		// microseconds, and what lies behind it, at times many milliseconds, is a wait for
+		// this machine's processor. An answer from before that did not wait for the request.
+		x.sentNS = min(x.writeNS, at)
+		x.tl.SentUS = timeline.Some(x.us(x.sentNS))
 	}
 	x.any, x.lastNS = true, at
 	return at

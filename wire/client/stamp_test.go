@@ -231,3 +231,22 @@ func TestTokensAllocateNothing(t *testing.T) {
 		}
 	})
 }
+
+// A processor that was taken away between a request's write and its stamp makes no answer
+// that came at once: the request was out when it was written. One that came before the
+// last of it was written did not wait for it.
+func TestSentBeforeItsAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name                           string
+		writeUS, sentUS, atUS, wantsUS int64
+	}{
+		{"as it should be", 100, 120, 34_000, 120},
+		{"stamped behind the answer", 100, 40_000, 34_000, 100},
+		{"answered before the last piece", 60_000, 60_020, 34_000, 34_000},
+	} {
+		x := &exchange{tl: timeline.New(), writeNS: c.writeUS * 1000, sentNS: c.sentUS * 1000}
+		x.tl.SentUS = timeline.Some(c.sentUS)
+		x.arrival(&stamper{arrivedNS: c.atUS * 1000})
+		wantUS(t, c.name, x.tl.SentUS, c.wantsUS)
+	}
+}

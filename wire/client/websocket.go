@@ -139,7 +139,7 @@ func (x *exchange) speak(ctx context.Context, w *webSocket) (verdict, bool) {
 		return lostIdle, false
 	}
 	x.rd.reset()
-	x.any, x.mode, x.sentNS, x.lastNS, x.unwritten = false, waiting4head, before, before, true
+	x.any, x.mode, x.writeNS, x.sentNS, x.lastNS, x.unwritten = false, waiting4head, before, before, before, true
 	w.x, w.fresh = x, true
 	w.mu.Unlock()
 	limit, _ := x.lim.early()
