@@ -36,7 +36,7 @@ var rooms = map[string][]string{
 	"base/spelling":  {},
 	"base/config":    {"base/pattern", "base/spelling"},
 	"base/cmdline":   {"base/printable", "base/spelling"},
-	"base/secret":    {"base/pattern"},
+	"base/secret":    {"base/pattern", "base/printable"},
 	"base/pattern":   {},
 	"base/clock":     {},
 	"base/random":    {},

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"tokenmeter/base/printable"
 )
 
 // Mask is what a secret is shown as.
@@ -251,11 +253,7 @@ func foldPrefix(s, lowerCase string) bool {
 // Start returns how s begins, without secrets: most bytes, cut after they were
 // replaced, as one that was cut is not recognised any more.
 func (r *Redactor) Start(s string, most int) string {
-	s = r.String(s)
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return printable.Short(r.String(s), most)
 }
 
 // Error returns the text of err without secrets, "" for nil.

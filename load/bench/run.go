@@ -281,7 +281,7 @@ func (r *runner) verdict(cause error, done *run.Run) error {
 		return r.targetFailed(c, v.Says)
 	case limit != nil:
 		e := r.targetFailed(c, limit.Error())
-		e.Limit = true
+		e.Limit, e.Own = true, false // others were answered: something is known of the server
 		return e
 	}
 	return nil

@@ -46,10 +46,9 @@ func TestToldOutputOfSuccessesIsShown(t *testing.T) {
 	r.Throughput.SuccessOutputTPS = timeline.Some(145.5)
 	r.Throughput.RequestsPerS = timeline.Some(1.82)
 	v := view.New(r)
-	for _, f := range v.Facts {
-		if want := "146 successful output tok/s, 1.82 requests/s"; f.Label == "server" && f.Text != want {
-			t.Errorf("server: %s, want %s", f.Text, want)
-		}
+	of := slices.IndexFunc(v.Facts, func(f view.Fact) bool { return f.Label == "server" })
+	if want := "146 successful output tok/s, 1.82 requests/s"; of < 0 || v.Facts[of].Text != want {
+		t.Errorf("server: fact %d of %+v, want %s", of, v.Facts, want)
 	}
 	one := serverTile(r)
 	if one.Value != "146" || one.Unit != "successful output tok/s" || one.Link != "#def-success_output_tps" {

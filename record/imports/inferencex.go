@@ -55,7 +55,9 @@ func readInferenceX(in *Input, _ func(*timeline.Timeline) error) (run.Run, error
 		}
 		for key, stat := range map[string]string{"mean": "mean", "median": "p50", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p999"} {
 			t.stat(of.our, stat, t.number(o, key+"_"+of.name), of.scale)
-			t.stat(of.our, stat, t.number(o, slices.Concat([]string{"request_metrics"}, of.nested, []string{key})...), of.scale)
+			if of.nested != nil {
+				t.stat(of.our, stat, t.number(o, slices.Concat([]string{"request_metrics"}, of.nested, []string{key})...), of.scale)
+			}
 		}
 	}
 	if agents {

@@ -86,7 +86,8 @@ type Point struct {
 	Repeat   int       `json:"repeat"`
 	Run      string    `json:"run"` // folder, relative to the sweep's
 	Error    string    `json:"error"`
-	// TargetFailed says that Error is the server's: it answered nothing that was measured.
+	// TargetFailed says that Error is the server's: it answered nothing that was measured, or
+	// more failed than --max-failures allows.
 	// False where the error is ours, as of a command before the point.
 	TargetFailed bool `json:"target_failed"`
 

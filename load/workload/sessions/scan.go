@@ -294,7 +294,7 @@ func (s *scanner) number() (x float64, ok bool) {
 	}
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil || x != x || x > 1e300 || x < -1e300 {
-		s.fail("%q where a number should come", printable.Short(string(word), longestQuote))
+		s.fail("%q where a number should come", printable.Short(word, longestQuote))
 		return 0, false
 	}
 	return x, true
