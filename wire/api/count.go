@@ -125,7 +125,9 @@ func (u *usage) apart() {
 	if !all.OK() && !u.beside {
 		all = u.Input
 	}
-	if n, told := all.Get(); told && n >= cache {
+	if u.fresh.OK() {
+		u.Input = u.fresh
+	} else if n, told := all.Get(); told && n >= cache {
 		u.Input = timeline.Some(n - cache)
 	}
 }

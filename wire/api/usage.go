@@ -15,6 +15,7 @@ type usage struct {
 	tier   jsonscan.Text       // the class of service, by which the counts are billed
 	media  int64               // of the prompt's pictures and videos, within it; 0: none, or not told
 	whole  timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
+	fresh  timeline.Opt[int64] // what of the prompt did not come from the cache (DeepSeek)
 	beside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
 	heard  bool                // sound of the prompt is told in seconds, its tokens are not told
 }
@@ -164,6 +165,8 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_input_tokens", "cacheWriteInputTokens", "cacheWriteInputTokenCount":
 		s.countBeside(&u.CacheWrite, u)
+	case "prompt_cache_miss_tokens":
+		s.count(&u.fresh)
 	case "cache_write_tokens", "cached_creation_tokens", "cached_write_tokens":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's

@@ -180,6 +180,7 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 		{`{"output_tokens":0}`, `{"input_tokens":1200,"prompt_tokens":1200,"prompt_tokens_details":{"cached_tokens":800},"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"output_tokens":0}`, `{"input_tokens":1200,"prompt_cache_hit_tokens":800,"prompt_cache_miss_tokens":400,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"output_tokens":0}`, `{"input_tokens":400,"prompt_tokens":1200,"prompt_cache_hit_tokens":800,"prompt_cache_miss_tokens":400,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
+		{`{"output_tokens":0}`, `{"input_tokens":1000,"prompt_cache_hit_tokens":200,"prompt_cache_miss_tokens":1000,"output_tokens":5}`, `{"input":1200,"cached":200,"output":5}`},
 		{`{"output_tokens":0}`, `{"input_tokens":400,"prompt_cache_hit_tokens":800,"cache_read_input_tokens":800,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"input_tokens":1200,"cached_tokens":800,"cache_read_input_tokens":0,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"prompt_tokens":1200,"cached_tokens":800,"cache_creation_input_tokens":100,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"cache_write":100,"output":5}`},
