@@ -121,6 +121,9 @@ func reasons(a, b *Facts) []Reason {
 	known("retries", Warn, ra.FurtherTries(), rb.FurtherTries(), run.NoFurtherTry, "the further attempts of refused requests", " differ (%s and %s): waiting for them counts as latency")
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
+	if a.Target.Model == b.Target.Model {
+		differ("served_model", Warn, a.ServedModels, b.ServedModels, "the models that answered differ (%s and %s), though the same one was asked for")
+	}
 	differ("server", Note, a.Target.Server, b.Target.Server, "the servers differ: %s and %s")
 	differ("tokenmeter_version", Note, a.Version, b.Version, "measured by different versions of tokenmeter: %s and %s")
 	differ("client_machine", Warn, a.CPUModel, b.CPUModel, "the load came from different machines: %s and %s")

@@ -266,6 +266,7 @@ func TestComparable(t *testing.T) {
 		"partial":            {func(f *Facts) { f.Partial = true }, Warn},
 		"api":                {func(f *Facts) { f.Target.API = "ollama-chat" }, Warn},
 		"model":              {func(f *Facts) { f.Target.Model = "other" }, Warn},
+		"served_model":       {func(f *Facts) { f.ServedModels = "m-2025, m-mini" }, Warn},
 		"token_source":       {func(f *Facts) { f.TokenSource = "chunks" }, Warn},
 		"evidence":           {func(f *Facts) { f.Evidence = timeline.RequestOnly }, Warn},
 		"clock":              {func(f *Facts) { f.Clock = timeline.User }, Warn},
@@ -286,6 +287,7 @@ func TestComparable(t *testing.T) {
 		b.Facts.Target.Server, b.Facts.Version = "engine 1", "v1"
 		for _, f := range []*Facts{&a.Facts, &b.Facts} {
 			f.Workload.Users, f.Load.Retries = "none", timeline.Some[int64](0)
+			f.ServedModels = "m-2025"
 		}
 		c.change(&b.Facts)
 		r := mustCompare(t, Group{Name: "A", Runs: []*Run{a}}, Group{Name: "B", Runs: []*Run{b}}, Options{})

@@ -2,7 +2,9 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tokenmeter/record/exit"
@@ -48,10 +50,11 @@ type Facts struct {
 	Figures      map[string]string `json:"figures,omitempty"`     // verdicts by family (package validity)
 	FiguresWhy   map[string]string `json:"figures_why,omitempty"` // what spoils a family that is invalid
 	Requests     Counts            `json:"requests"`
-	Asked        exit.Facts        `json:"-"`                // what became of them, for the exit code
-	Silent       bool              `json:"silent,omitempty"` // its server answered none of them, by failing or until the run ended
-	Evidence     timeline.Evidence `json:"evidence"`         // of the request that is known least
-	Clock        timeline.Clock    `json:"clock"`            // user, if any request's was
+	Asked        exit.Facts        `json:"-"`                       // what became of them, for the exit code
+	ServedModels string            `json:"served_models,omitempty"` // that the server says answered; empty: it named none
+	Silent       bool              `json:"silent,omitempty"`        // its server answered none of them, by failing or until the run ended
+	Evidence     timeline.Evidence `json:"evidence"`                // of the request that is known least
+	Clock        timeline.Clock    `json:"clock"`                   // user, if any request's was
 	TokenSource  string            `json:"token_source"`
 	Flags        map[string]int64  `json:"flags"`
 	ITLLeftOut   map[string]int64  `json:"itl_left_out,omitempty"` // answers that are not in itl_ms, by reason
@@ -132,6 +135,7 @@ func factsOf(m *run.Run) Facts {
 			f.FiguresWhy[figure] = c.Name
 		}
 	}
+	f.ServedModels = strings.Join(slices.Sorted(maps.Keys(m.Requests.ServedModels)), ", ")
 	f.Asked = exit.OfRequests(&m.Requests)
 	f.Silent = exit.Of(f.Asked).Code == exit.Target
 	if m.Cost != nil {

@@ -212,5 +212,6 @@ var identityDefinitions = []Definition{
 	{Name: "id", Title: "x-request-id that was sent; ties the record to a server's log (not sent with requests of sessions that have no X-Session-ID)", Group: GroupIdentity},
 	{Name: "api", Title: "dialect of the server", Group: GroupIdentity},
 	{Name: "model", Title: "model that was asked for", Group: GroupIdentity},
+	{Name: "served_model", Title: "model that answered, as the server says: a router or a gateway may take another", Group: GroupIdentity, Null: "never said", Source: "the response"},
 	{Name: "evidence", Title: "how much is known: arrivals, request or summary", Group: GroupIdentity},
 }

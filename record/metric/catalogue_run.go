@@ -34,6 +34,7 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.warmup_failed", Unit: "requests", Title: "of these, those that failed or had no token when it ended: where all did and none was measured, the target failed (exit code 3)", Better: Lower, Group: GroupRequests, Null: "none did"},
 	{Name: "requests.cooldown", Unit: "requests", Title: "requests after the measured part, which kept the load up", Group: GroupRequests},
 	{Name: "requests.first_error", Title: "the first failure's words", Group: GroupRequests, Null: "nothing failed"},
+	{Name: "requests.served_models", Unit: "requests", Title: "measured requests by served_model", Group: GroupRequests, Null: "the server names no model"},
 	{Name: "requests.service_tiers", Unit: "requests", Title: "measured requests by service_tier", Group: GroupRequests, Null: "the server names no class of service"},
 	{Name: "requests.unread", Unit: "requests", Title: "measured requests by what of their answers is not read (unread)", Group: GroupRequests, Null: "all is read"},
 	{Name: "requests.token_sources", Unit: "requests", Title: "measured requests by token_source", Group: GroupRequests},

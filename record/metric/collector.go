@@ -66,6 +66,7 @@ type Collector struct {
 	now      uint32 // the request that is being added
 	samples  map[string]*Ordered
 	requests Requests
+	served   served
 	connects connects
 	first    firstError
 	gaps     pooled // where each event is one token: ICL and ITL alike
@@ -141,6 +142,7 @@ func NewCollector(opts CollectorOpts) *Collector {
 		requests: NewRequests(),
 		tokens:   tokenCounts{byOutcome: map[timeline.Outcome]int64{}},
 		tasks:    map[string]task{},
+		served:   served{},
 	}
 }
 

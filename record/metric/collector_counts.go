@@ -20,6 +20,8 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 		c.noteError(tl)
 	}
 	r.Clocks[tl.Clock]++
+	CountTier(r.ServedModels, tl.ServedModel)
+	c.served.add(tl.Model, tl.ServedModel)
 	CountTier(r.ServiceTiers, tl.ServiceTier)
 	for name := range strings.FieldsSeq(string(tl.Unread)) {
 		CountTier(r.Unread, name)

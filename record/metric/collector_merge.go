@@ -13,6 +13,7 @@ func (c *Collector) Merge(o *Collector) {
 	}
 	c.mergeRequests(&o.requests)
 	c.connects.merge(o.connects)
+	c.served.merge(o.served)
 	if o.first.any && (!c.first.any || o.first.before(c.first)) {
 		c.first, c.requests.FirstError = o.first, o.requests.FirstError
 	}
@@ -48,6 +49,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	addAll(r.ByClass, o.ByClass)
 	addAll(r.Excluded, o.Excluded)
 	addAll(r.TokenSources, o.TokenSources)
+	addAll(r.ServedModels, o.ServedModels)
 	addAll(r.ServiceTiers, o.ServiceTiers)
 	addAll(r.Unread, o.Unread)
 	addAll(r.Clocks, o.Clocks)

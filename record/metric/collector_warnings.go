@@ -47,11 +47,12 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 		w.add(true, "mixed_token_sources", float64(len(parts)),
 			"Token counts come from different sources: %s. Give --tokenizer for one count of all.", strings.Join(parts, ", "))
 	}
+	if models := s.Requests.ServedModels; c.served.mixed() {
+		w.add(true, "served_models", float64(len(models)),
+			"Several models answered for one that was asked for: %s. They differ in speed, in tokens and in price, so these figures are of a mixture.", strings.Join(asNamed(models), ", "))
+	}
 	if tiers := s.Requests.ServiceTiers; len(tiers) > 1 {
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(tiers)) {
-			parts = append(parts, fmt.Sprintf("%d as %q", tiers[name], name))
-		}
+		parts := asNamed(tiers)
 		w.add(true, "service_tiers", float64(len(parts)),
 			"The server gave different classes of service: %s. They differ in speed and in price, so these figures are of a mixture.", strings.Join(parts, ", "))
 	}
@@ -63,6 +64,14 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 	bad := s.Requests.Flags["usage_inconsistent"] + s.Requests.Flags["token_count_mismatch"]
 	w.add(bad > 0, "inconsistent_counts", float64(bad),
 		"Records whose token counts cannot all be right: %d (see their flags).", bad)
+}
+
+// asNamed says of each name how many requests were served as it.
+func asNamed(counts map[string]int64) (parts []string) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d as %q", counts[name], name))
+	}
+	return parts
 }
 
 // unreadWarning names what of the answers is in no figure.

@@ -41,7 +41,7 @@ func facts(tl *timeline.Timeline) Record {
 		Session: optional(tl.Session), Turn: tl.Turn,
 		Task: optional(tl.Task), Step: tl.Step, Parent: optional(tl.Parent),
 		Agent: optional(tl.Agent), Class: optional(tl.Class),
-		ID: tl.ID, API: tl.API, Model: tl.Model,
+		ID: tl.ID, API: tl.API, Model: tl.Model, ServedModel: optional(tl.ServedModel),
 		Evidence: tl.Evidence, Outcome: tl.Outcome, Error: tl.Error,
 
 		HTTPStatus:   timeline.Maybe(int64(tl.HTTPStatus), tl.HTTPStatus != 0),

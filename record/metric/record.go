@@ -9,23 +9,24 @@ import "tokenmeter/record/timeline"
 // `export --as jsonl`. Names and units are public interface (docs/metrics.md).
 // What was not measured is null.
 type Record struct {
-	Request  int64               `json:"request"`
-	Phase    timeline.Phase      `json:"phase"`
-	Worker   int                 `json:"worker"`
-	Session  *string             `json:"session"`
-	Turn     timeline.Opt[int64] `json:"turn"`
-	Task     *string             `json:"task"`
-	Step     timeline.Opt[int64] `json:"step"`
-	Parent   *string             `json:"parent"`
-	Agent    *string             `json:"agent"`
-	Class    *string             `json:"workload_class"`
-	ID       string              `json:"id"`
-	API      string              `json:"api"`
-	Model    string              `json:"model"`
-	Evidence timeline.Evidence   `json:"evidence"`
-	Outcome  timeline.Outcome    `json:"outcome"`
-	Good     timeline.Opt[bool]  `json:"good"`
-	Error    *timeline.Error     `json:"error"`
+	Request     int64               `json:"request"`
+	Phase       timeline.Phase      `json:"phase"`
+	Worker      int                 `json:"worker"`
+	Session     *string             `json:"session"`
+	Turn        timeline.Opt[int64] `json:"turn"`
+	Task        *string             `json:"task"`
+	Step        timeline.Opt[int64] `json:"step"`
+	Parent      *string             `json:"parent"`
+	Agent       *string             `json:"agent"`
+	Class       *string             `json:"workload_class"`
+	ID          string              `json:"id"`
+	API         string              `json:"api"`
+	Model       string              `json:"model"`
+	ServedModel *string             `json:"served_model"`
+	Evidence    timeline.Evidence   `json:"evidence"`
+	Outcome     timeline.Outcome    `json:"outcome"`
+	Good        timeline.Opt[bool]  `json:"good"`
+	Error       *timeline.Error     `json:"error"`
 
 	HTTPStatus   timeline.Opt[int64] `json:"http_status"`
 	FinishReason *string             `json:"finish_reason"`

@@ -11,7 +11,7 @@ func NewRequests() Requests {
 	return Requests{
 		ByClass: map[timeline.Outcome]int64{}, Excluded: map[string]int64{},
 		TokenSources: map[string]int64{}, Flags: map[string]int64{}, ITLLeftOut: map[string]int64{},
-		Clocks: map[timeline.Clock]int64{}, ServiceTiers: map[string]int64{}, Unread: map[string]int64{},
+		Clocks: map[timeline.Clock]int64{}, ServiceTiers: map[string]int64{}, ServedModels: map[string]int64{}, Unread: map[string]int64{},
 	}
 }
 
@@ -57,6 +57,6 @@ func (r *Requests) Copied() Requests {
 	out.ByClass, out.Excluded = maps.Clone(r.ByClass), maps.Clone(r.Excluded)
 	out.TokenSources, out.Flags = maps.Clone(r.TokenSources), maps.Clone(r.Flags)
 	out.Clocks, out.ITLLeftOut, out.ServiceTiers = maps.Clone(r.Clocks), maps.Clone(r.ITLLeftOut), maps.Clone(r.ServiceTiers)
-	out.Unread = maps.Clone(r.Unread)
+	out.Unread, out.ServedModels = maps.Clone(r.Unread), maps.Clone(r.ServedModels)
 	return out
 }

@@ -49,6 +49,8 @@ type Requests struct {
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.
 	TokenSources map[string]int64 `json:"token_sources"`
+	// ServedModels counts measured requests by the model that the server says answered.
+	ServedModels map[string]int64 `json:"served_models,omitempty"`
 	// ServiceTiers counts measured requests by the class of service that the server
 	// says it gave; those that it said nothing of are not in it.
 	ServiceTiers map[string]int64 `json:"service_tiers,omitempty"`

@@ -21,6 +21,7 @@ var WarningMeanings = []WarningMeaning{
 	{"precision_reached", "--until-precision ended the run", "nothing, if it was long enough to meet what the server does now and then: what is rarer than it says is not in the medians"},
 	{"max_failures", "--max-failures ended the run (exit code 1, or 3 where nothing was answered)", "see what failed; the figures are of the requests until then"},
 	{"mixed_token_sources", "token counts come from several sources", "give --tokenizer for one count of all"},
+	{"served_models", "for one model that was asked for the server named several that answered (served_model): a router, or a gateway that falls back on another", "ask for one model without a fallback, or take the requests apart by served_model: the figures are of a mixture"},
 	{"service_tiers", "the server said that it gave requests different classes of service (service_tier)", "ask for one class, or lower the load where the better one has a limit: the figures are of a mixture"},
 	{"estimated_tokens", "the server told no usage for some requests", "their tokens are counted here; give its own --tokenizer"},
 	{"unknown_tokens", "successful requests have no token count", "give --tokenizer; until then they add nothing to the throughput"},

@@ -130,6 +130,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.InputImages)
 	text(c, &t.Unread)
 	c.optInt(&t.TokenizedInput)
+	c.string(&t.ServedModel)
 	if c.reading {
 		t.SortImages()
 	}

@@ -40,7 +40,7 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		Redirects:    rapid.IntRange(0, 9).Draw(t, "redirects"),
 		SentUS:       opt(t, us, "sent"), HeadUS: opt(t, us, "head"), CloseUS: opt(t, us, "close"),
 		HTTPStatus:   rapid.IntRange(0, 599).Draw(t, "status"),
-		FinishReason: words.Draw(t, "finish"), ServiceTier: words.Draw(t, "tier"), AnsweredBy: words.Draw(t, "by"),
+		FinishReason: words.Draw(t, "finish"), ServiceTier: words.Draw(t, "tier"), ServedModel: words.Draw(t, "served"), AnsweredBy: words.Draw(t, "by"),
 		Agent: words.Draw(t, "agent"), Reusable: opt(t, count, "reusable"), Inputs: opt(t, count, "inputs"),
 		Chars: opt(t, count, "chars"), AudioUS: opt(t, us, "audio"), AudioRate: opt(t, count, "rate"),
 		Images: opt(t, count, "images"), InputImages: opt(t, count, "input images"), ImageSize: words.Draw(t, "size"),

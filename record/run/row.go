@@ -19,6 +19,7 @@ type row struct {
 	ID       string  `parquet:"id"`
 	API      string  `parquet:"api,dict"`
 	Model    string  `parquet:"model,dict"`
+	Served   *string `parquet:"served_model,dict"`
 	Evidence string  `parquet:"evidence,dict"`
 	Outcome  string  `parquet:"outcome,dict"`
 	Good     *bool   `parquet:"good"`

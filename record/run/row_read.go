@@ -41,6 +41,7 @@ type outline struct {
 	ID        string   `parquet:"id"`
 	API       string   `parquet:"api"`
 	Model     string   `parquet:"model"`
+	Served    *string  `parquet:"served_model"`
 	Evidence  string   `parquet:"evidence"`
 	Outcome   string   `parquet:"outcome"`
 	Error     *reason  `parquet:"error"`
@@ -102,7 +103,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Chars: timeline.FromPtr(f.Chars), AudioUS: scaled(f.AudioS, 1e6), AudioRate: timeline.FromPtr(f.AudioRate),
 		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize), InputImages: timeline.FromPtr(f.Pictures), Videos: timeline.FromPtr(f.Videos), MediaBytes: timeline.FromPtr(f.Media),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
-		API: f.API, Model: f.Model,
+		API: f.API, Model: f.Model, ServedModel: word(f.Served),
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),
 
 		DueUS: int64(math.Round(f.DueS * 1e6)), StartUS: int64(math.Round(f.StartS * 1e6)),

@@ -44,7 +44,7 @@ func recordRow(rec *metric.Record) row {
 	r := row{
 		Request: rec.Request, Phase: string(rec.Phase), Worker: int64(rec.Worker),
 		Session: rec.Session, Turn: rec.Turn.Ptr(), Task: rec.Task, Step: rec.Step.Ptr(),
-		Parent: rec.Parent, Agent: rec.Agent, Class: rec.Class, ID: rec.ID, API: rec.API, Model: rec.Model,
+		Parent: rec.Parent, Agent: rec.Agent, Class: rec.Class, ID: rec.ID, API: rec.API, Model: rec.Model, Served: rec.ServedModel,
 		Evidence: string(rec.Evidence), Outcome: string(rec.Outcome), Good: rec.Good.Ptr(),
 
 		HTTPStatus: rec.HTTPStatus.Ptr(), FinishReason: rec.FinishReason, ServiceTier: rec.ServiceTier, AnsweredBy: rec.AnsweredBy, Unread: rec.Unread,

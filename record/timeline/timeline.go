@@ -82,6 +82,7 @@ type Timeline struct {
 
 	HTTPStatus   int    // 0: no response
 	FinishReason string // as the server said it; empty: never said
+	ServedModel  string // the model that the server says answered; empty: never said
 	ServiceTier  string // the class that the server says it served the request in (flex, priority, …); empty: never said
 	// AnsweredBy is what the server called itself in this answer: its Server header,
 	// then system_fingerprint; empty: it said neither.

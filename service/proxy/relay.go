@@ -448,7 +448,7 @@ func (c *call) finish() {
 		r.Error.Message = c.hide(r.Error.Message)
 	}
 	r.FinishReason, r.ServiceTier, r.AnsweredBy = c.hide(r.FinishReason), c.hide(r.ServiceTier), c.hide(r.AnsweredBy)
-	r.ID, r.Model = c.hide(r.ID), c.hide(r.Model)
+	r.ID, r.Model, r.ServedModel = c.hide(r.ID), c.hide(r.Model), c.hide(r.ServedModel)
 	r.Record = metric.ScalarsOf(r.Timeline)
 	if ttft, ok := r.Record.TTFTMS.Get(); ok && r.Delay.FirstUS.OK() {
 		r.Record.DeliveredTTFTMS = timeline.Some(ttft + float64(r.Delay.FirstUS.Or(0))/1000)

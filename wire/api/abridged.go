@@ -34,8 +34,8 @@ const digits = "0123456789"
 // abridges reports whether the thoughts that came are a summary by the model's name: by that
 // of the reply, where it tells, or by the one that was asked for, which may be an alias.
 func (s *Stream) abridges() bool {
-	if makeIn(s.replied, "claude") >= 0 {
-		return abridges(s.replied)
+	if makeIn(s.tl.ServedModel, "claude") >= 0 {
+		return abridges(s.tl.ServedModel)
 	}
 	return abridges(s.tl.Model)
 }
@@ -70,7 +70,9 @@ func plainly(model, name string) (behind string, is bool) {
 
 // either reports whether something is so of the model that was asked for or of the one that
 // the reply names.
-func (s *Stream) either(is func(model string) bool) bool { return is(s.tl.Model) || is(s.replied) }
+func (s *Stream) either(is func(model string) bool) bool {
+	return is(s.tl.Model) || is(s.tl.ServedModel)
+}
 
 // uncounted reports whether the thoughts that came are a summary by the model's name, or none
 // came at all, and usage counts all of them and does not say how many: so gateways tell those

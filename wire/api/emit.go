@@ -164,14 +164,14 @@ func (s *Stream) identified(t jsonscan.Text) {
 	s.tl.AnsweredBy = strings.TrimSpace(s.tl.AnsweredBy + " " + cut(t.String(), maxWords))
 }
 
-// named notes the model that answered; it is the request's, too, when that did not name one.
+// named notes the first model that the reply names, as the one that answered; it is the request's, too, when that did not name one.
 func (s *Stream) named(t jsonscan.Text) {
 	switch {
-	case t.Empty() || s.replied != "":
+	case t.Empty() || s.tl.ServedModel != "":
 	case string(t.Raw) == s.tl.Model:
-		s.replied = s.tl.Model
+		s.tl.ServedModel = s.tl.Model
 	default:
-		s.replied = cut(t.String(), maxWords)
-		s.tl.Model = cmp.Or(s.tl.Model, s.replied)
+		s.tl.ServedModel = cut(t.String(), maxWords)
+		s.tl.Model = cmp.Or(s.tl.Model, s.tl.ServedModel)
 	}
 }

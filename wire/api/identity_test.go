@@ -40,3 +40,31 @@ func TestAnsweredBy(t *testing.T) {
 		}
 	}
 }
+
+// The model that answered is the one that the reply names first; that of an attempt before
+// is forgotten.
+func TestServedModel(t *testing.T) {
+	chunk := func(model string) string {
+		return `{"model":"` + model + `","choices":[{"index":0,"delta":{"content":"a"}}]}`
+	}
+	for _, c := range []struct {
+		asked  string
+		events []string
+		want   string
+	}{
+		{"gpt-4o", []string{chunk("gpt-4o-2024-08-06"), chunk("gpt-4o-2024-08-06")}, "gpt-4o-2024-08-06"},
+		{"gpt-4o", []string{chunk(""), chunk("gpt-4o"), chunk("")}, "gpt-4o"}, // Azure's first chunk names none
+		{"auto", []string{content("a")}, ""},
+		{"", []string{chunk("llama")}, "llama"},
+	} {
+		tl := timeline.New()
+		tl.Model, tl.ServedModel = c.asked, "of the attempt before"
+		s := NewStream(tl, OpenAIChat, StreamOptions{})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
+		s.Read(2, 0, []byte(events(append(c.events, stopChunk, "[DONE]")...)))
+		s.End(3, timeline.EOF, nil, nil)
+		if tl.ServedModel != c.want {
+			t.Errorf("%q asked, %v: %q, want %q", c.asked, c.events, tl.ServedModel, c.want)
+		}
+	}
+}

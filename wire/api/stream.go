@@ -89,18 +89,17 @@ type Stream struct {
 	fault         error  // the body could not be read on: over the cap, damaged coding
 	failure       string // the server's own error within a 200 reply
 	failed        bool
-	identity      bool   // what the server calls itself was read
-	compacted     bool   // an item is the compacted context, encrypted
-	thought       bool   // reasoning came, word by word
-	summed        bool   // reasoning came as a summary
-	reasoned      int64  // events of reasoning
-	reasonedBytes int64  // in them
-	reasonedWide  bool   // some of them are beyond ASCII
-	sealed        bool   // reasoning came whose words are kept back
-	abridged      bool   // it is Claude's, of which a summary comes
-	signed        bool   // it has a signature as long as Claude's
-	replied       string // the first model that the reply names
-	endless       bool   // no event of these says that it is the last: the body's end does
+	identity      bool  // what the server calls itself was read
+	compacted     bool  // an item is the compacted context, encrypted
+	thought       bool  // reasoning came, word by word
+	summed        bool  // reasoning came as a summary
+	reasoned      int64 // events of reasoning
+	reasonedBytes int64 // in them
+	reasonedWide  bool  // some of them are beyond ASCII
+	sealed        bool  // reasoning came whose words are kept back
+	abridged      bool  // it is Claude's, of which a summary comes
+	signed        bool  // it has a signature as long as Claude's
+	endless       bool  // no event of these says that it is the last: the body's end does
 }
 
 // NewStream returns a stream that writes to tl.
@@ -119,6 +118,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 	s.header = head.Header
 	s.tl.HeadUS = timeline.Some(atUS)
 	s.tl.HTTPStatus = head.Status
+	s.tl.ServedModel = ""
 	if after, ok := RetryAfter(head.Header); ok {
 		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
 	}

@@ -25,7 +25,7 @@ func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline
 
 // hide removes the secrets that a server may have repeated.
 func (c *Client) hide(tl *timeline.Timeline) {
-	for _, said := range []*string{&tl.FinishReason, &tl.ServiceTier, &tl.AnsweredBy, &tl.Text, &tl.Thought, &tl.Calls} {
+	for _, said := range []*string{&tl.FinishReason, &tl.ServedModel, &tl.ServiceTier, &tl.AnsweredBy, &tl.Text, &tl.Thought, &tl.Calls} {
 		if *said != "" {
 			*said = c.redact.String(*said)
 		}

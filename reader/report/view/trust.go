@@ -45,6 +45,11 @@ func trust(r *run.Run) string {
 	if s := tokenWords(r); s != "" {
 		parts = append(parts, s)
 	}
+	if models := r.Requests.ServedModels; len(models) == 1 && models[r.Target.Model] == 0 { // of several a warning speaks
+		for name := range models {
+			parts = append(parts, fmt.Sprintf("answered by %q", name))
+		}
+	}
 	if tiers := r.Requests.ServiceTiers; len(tiers) == 1 { // of several a warning speaks
 		for name := range tiers {
 			parts = append(parts, fmt.Sprintf("served as %q", name))

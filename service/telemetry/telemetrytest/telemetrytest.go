@@ -87,7 +87,7 @@ func Many(n int, seed uint64) []*traffic.Request {
 func Tainted(secret string) *traffic.Request {
 	r := Streamed(100, 130, 160)
 	r.ID, r.Session, r.Task, r.Parent, r.Text, r.Thought, r.Calls = secret, secret, secret, secret, secret, secret, secret
-	r.FinishReason, r.ServiceTier, r.AnsweredBy, r.Model, r.Remote, r.Class, r.Trace = secret, secret, secret, secret, secret, secret, secret
+	r.FinishReason, r.ServiceTier, r.AnsweredBy, r.Model, r.ServedModel, r.Remote, r.Class, r.Trace = secret, secret, secret, secret, secret, secret, secret, secret
 	r.Unread = timeline.Unread("text:" + secret)
 	r.Error = &timeline.Error{Class: timeline.StreamError, Message: secret}
 	r.Outcome = timeline.StreamError
