@@ -10,8 +10,9 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-// isInferenceX knows rows of all ages and those of the public API; the figures of agents'
-// sessions are in request_metrics.
+// isInferenceX knows rows of all ages and those of the public API by the rate of one GPU,
+// which no other tool has, beside the streams; the first rows have nothing else of their own.
+// Rows of agents' sessions have their figures in request_metrics.
 func isInferenceX(head []byte) bool {
 	return contains(`"conc"`, `"tput_per_gpu"`)(head) || contains(`"infmax_model_prefix"`, `"request_metrics"`)(head)
 }
@@ -69,13 +70,15 @@ func readInferenceX(in *Input, _ func(*timeline.Timeline) error) (run.Run, error
 	return m, err
 }
 
-// inferenceXRows reads rows of the public API, whose figures are in metrics, as the others.
+// inferenceXRows gives rows of the public API the form of the files' rows: figures at the
+// top, hw and scenario_type.
 func inferenceXRows(in *Input, read func(int64, *object) error) error {
 	return objects(in, func(at int64, o *object) error {
 		if figures, ok := (*o)["metrics"].(object); ok {
 			row := maps.Clone(figures)
 			maps.Copy(row, *o)
-			if row["hw"] = row["hardware"]; row["benchmark_type"] == "agentic_traces" {
+			row["hw"] = row["hardware"]
+			if row["benchmark_type"] == "agentic_traces" {
 				row["scenario_type"] = "agentic-coding"
 			}
 			o = &row
