@@ -45,9 +45,6 @@ func (d *cohereDecoder) apply(_ framing.Event, s *Stream) {
 		otherwise = timeline.Ping
 	}
 	d.r.apply(s, otherwise)
-	if brokeOff(d.r.finish) {
-		s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
-	}
 	if d.r.kind.Is("message-end") || d.r.kind.Is("stream-end") {
 		s.progress.done = true
 	}

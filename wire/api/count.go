@@ -163,9 +163,7 @@ func (u *usage) split(v *usage) {
 		// What was told without a cache is the whole prompt, give or take an estimate;
 		// with a cache of 0 it may be too small for that.
 		whole := !named(u) || cache(u) == 0 && u.Input.Or(0) >= cache(v)/2
-		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.Or(0) > 0 {
-			u.Input = v.Input
-		} else if !u.Input.OK() {
+		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.Or(0) > 0 || !u.Input.OK() {
 			u.Input = v.Input
 		} else if whole {
 			u.Input = timeline.Some(max(u.Input.Or(0)-cache(v), 0))

@@ -86,6 +86,22 @@ func (s *Stream) finishWord(choice int, reason string) {
 	if s.tl.FinishReason == "" || choice == 0 {
 		s.tl.FinishReason = cut(reason, maxWords)
 	}
+	if brokeOff(reason) {
+		s.failQuietly("the server ended the reply with finish reason " + cut(reason, maxWords))
+	}
+}
+
+// brokeOff reports whether an answer ended by a failure of the server, by the words of
+// OpenRouter, Mistral, vLLM, Zhipu (its inference failed), DeepSeek (it was
+// interrupted), Cohere, TensorRT-LLM (timeout, cancelled) and watsonx (cancelled, time_limit).
+// Portkey has the type of an error in Anthropic's stream there (overloaded_error, api_error).
+// Source: tensorrt_llm/executor/result.py, CompletionOutput; https://cloud.ibm.com/apidocs/watsonx-ai#text-chat
+func brokeOff(reason string) bool {
+	switch reason {
+	case "error", "abort", "insufficient_system_resource", "ERROR", "TIMEOUT", "timeout", "cancelled", "time_limit", "request_too_large":
+		return true
+	}
+	return strings.HasSuffix(reason, "_error")
 }
 
 // numbered reports whether the index of a choice counted the chunks of one answer

@@ -16,6 +16,26 @@ func named(pairs ...string) string {
 	return b.String()
 }
 
+// An error that a gateway tells as the reason of the end is one by any API (Portkey's gateway
+// 1.15.2 does so with Anthropic's, by OpenAI's).
+func TestFailuresAsFinishReasons(t *testing.T) {
+	for _, c := range []struct {
+		api  *API
+		kind string
+		body string
+	}{
+		{Anthropic, "text/event-stream", typed(`{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","delta":{"stop_reason":"overloaded_error"}}`, `{"type":"message_stop"}`)},
+		{Gemini, "text/event-stream", events(`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"overloaded_error"}]}`)},
+		{OllamaChat, "application/x-ndjson", `{"message":{"content":"a"},"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"overloaded_error"}` + "\n"},
+		{Cohere, "text/event-stream", events(`{"type":"content-delta","delta":{"message":{"content":{"text":"a"}}}}`, `{"type":"message-end","delta":{"finish_reason":"overloaded_error"}}`)},
+	} {
+		tl := reply(c.api, c.kind, c.body, timeline.EOF)
+		if tl.Outcome != timeline.StreamError || !strings.Contains(tl.Error.Message, "finish reason overloaded_error") || tl.Text != "a" {
+			t.Errorf("%s: %s %v, %q", c.api.Name, tl.Outcome, tl.Error, tl.Text)
+		}
+	}
+}
+
 func typed(chunks ...string) string { // events named by their type
 	var pairs []string
 	for _, c := range chunks {

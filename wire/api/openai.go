@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 	"tokenmeter/wire/jsonscan"
@@ -104,9 +103,6 @@ func (d *openaiDecoder) tell(s *Stream) {
 	for i := range d.choices {
 		if ch := &d.choices[i]; !ch.finish.Empty() {
 			s.finish(ch.index, ch.finish)
-			if brokeOff(ch.finish) {
-				s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
-			}
 		}
 	}
 }
@@ -203,17 +199,4 @@ func (d *openaiDecoder) failure() string {
 		data = d.c.Whole()
 	}
 	return wordsOf(data)
-}
-
-// brokeOff reports whether an answer ended by a failure of the server, by the words of
-// OpenRouter, Mistral, vLLM, Zhipu (its inference failed), DeepSeek (it was
-// interrupted), Cohere, TensorRT-LLM (timeout, cancelled) and watsonx (cancelled, time_limit).
-// Portkey has the type of an error in Anthropic's stream there (overloaded_error, api_error).
-// Source: tensorrt_llm/executor/result.py, CompletionOutput; https://cloud.ibm.com/apidocs/watsonx-ai#text-chat
-func brokeOff(reason jsonscan.Text) bool {
-	switch string(reason.Raw) {
-	case "error", "abort", "insufficient_system_resource", "ERROR", "TIMEOUT", "timeout", "cancelled", "time_limit", "request_too_large":
-		return true
-	}
-	return bytes.HasSuffix(reason.Raw, []byte("_error"))
 }

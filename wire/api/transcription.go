@@ -159,9 +159,11 @@ func (d *transcriptDecoder) read(e framing.Event, s *Stream) bool {
 }
 
 // wordsIn reports whether an event's data is of the transcript itself: words behind JSON
-// are the server's own.
+// are the server's own. A word may well be "error": an error has a bracket before it, or a
+// colon behind.
 func (d *transcriptDecoder) wordsIn(e framing.Event) bool {
-	return !d.events && !d.r.whole && e.Name != "error" && !saysError(e.Data) && !bytes.HasPrefix(e.Data, []byte("{"))
+	failed := saysError(e.Data) && (e.Data[0] == '[' || bytes.HasPrefix(e.Data[len("error"):], []byte(":")))
+	return !d.events && !d.r.whole && e.Name != "error" && !failed && !bytes.HasPrefix(e.Data, []byte("{"))
 }
 
 func (d *transcriptDecoder) choice(c *scan) {

@@ -97,6 +97,8 @@ data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"pr
 		{"its verbose segments", "text/event-stream", `data: {"task":"transcribe","language":"en","duration":9.5,"text":" Hello","words":null,"segments":[{"id":1,"seek":0,"start":0.0,"end":2.0,"text":" Hello"}]}` + "\n\n", timeline.OK, " Hello", 1, 9_500_000, `{}`, ""},
 		{"transformers' words", "text/event-stream", "data:  Hello\n\ndata:  there,\n\ndata:  \"C:\\ 1 Hällo\n\ndata: 42\n\n", timeline.OK, " Hello there, \"C:\\ 1 Hällo42", 4, -1, `{}`, ""},
 		{"its error behind them", "text/event-stream", "data:  Hello\n\ndata: {\"error\": \"CUDA \"oom\"\"}\n\n", timeline.StreamError, " Hello", 1, -1, `{}`, "oom"},
+		{"a word of its own", "text/event-stream", "data: Errors are human, \n\ndata: an \n\ndata: error \n\n", timeline.OK, "Errors are human, an error ", 3, -1, `{}`, ""},
+		{"an error in brackets", "text/event-stream", "data: [ERROR] no such model\n\n", timeline.StreamError, "", 0, -1, `{}`, "no such model"},
 		{"an error in words", "text/event-stream", "data: Error: no such model\n\n", timeline.StreamError, "", 0, -1, `{}`, "no such model"},
 		{"cut off", "text/event-stream", `data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n", timeline.StreamTruncated, "I", 1, -1, `{}`, ""},
 		{"an error within", "text/event-stream", `data: {"type":"error","error":{"message":"overloaded"}}` + "\n\n", timeline.StreamError, "", 0, -1, `{}`, "overloaded"},
