@@ -35,7 +35,7 @@ type benchCmd struct {
 	Pace               string `group:"load" placeholder:"TIME" help:"Of users in a closed loop: one request, or turn, every so long; the first ones spread over that time."`
 	Cooldown           string `group:"load" placeholder:"TIME" help:"Keep the load up after the measurement, for at most this long, until the measured requests have ended."`
 	Grace              string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
-	MaxFailures        string `group:"load" placeholder:"P" help:"End when a larger share of requests fails, like 10%. Looked at from 20 requests on."`
+	MaxFailures        string `group:"load" placeholder:"P" help:"End when a larger share of requests fails, like 10%: exit code 1. Looked at from 20 requests on."`
 	PrefillConcurrency string `name:"prefill-concurrency" group:"load" placeholder:"N" help:"Cap on requests that wait for their first token. The wait for a place is part of the latency."`
 	Speedup            string `group:"load" placeholder:"X" help:"Play a trace X times as fast."`
 	Workers            string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
@@ -108,7 +108,7 @@ Times have a unit: 500ms, 30s, 2m. Results go to stdout and into the run's folde
 
 Ctrl-C stops, saves and summarises; a second one leaves at once.
 
-Exit codes: 0 done; 1 an objective was missed; 2 wrong usage; 3 the target failed; 4 nothing was decided (the measurement is invalid, an objective is open) and --strict was given; 5 results could not be written; 130 interrupted.`
+Exit codes: 0 done; 1 an objective was missed, or --max-failures ended the run; 2 wrong usage; 3 the target failed; 4 nothing was decided (the measurement is invalid, an objective is open) and --strict was given; 5 results could not be written; 130 interrupted.`
 }
 
 var benchGroups = []cmdline.Group{

@@ -44,7 +44,7 @@ With --find and an objective it finds the largest load that holds instead:
 
     tokenmeter sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
 
-Exit codes: 0 done; 1 the objectives were missed: at the smallest load of a search, or at every point; 2 wrong usage; 3 the target failed; 4 a point is invalid, or the client was too slow for the search, and --strict was given; 5 results could not be written; 130 interrupted.`
+Exit codes: 0 done; 1 the objectives were missed, or --max-failures ended it: at the smallest load of a search, or at every point; 2 wrong usage; 3 the target failed; 4 a point is invalid, or the client was too slow for the search, and --strict was given; 5 results could not be written; 130 interrupted.`
 }
 
 // isList tells a list of numbers from a distribution like uniform:128,512.

@@ -205,7 +205,7 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 		}
 		for after := p.now(); ; {
 			at := p.now()
-			if at.Before(after.Add(-look)) || at.After(after.Add(over)) { // the clock was set, or stood
+			if at.Before(after.Add(-lookEvery)) || at.After(after.Add(expiresAfter)) { // the clock was set, or stood
 				after = at
 			}
 			i, due := t.soonest(after)
@@ -213,10 +213,10 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 			if wait > left-time.Since(begun) {
 				return nil
 			}
-			if clock.Sleep(ctx, min(wait, look)) != nil || ctx.Err() != nil {
+			if clock.Sleep(ctx, min(wait, lookEvery)) != nil || ctx.Err() != nil {
 				return nil
 			}
-			if wait > look {
+			if wait > lookEvery {
 				continue
 			}
 			after = due
@@ -231,8 +231,8 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 }
 
 const (
-	look = time.Minute    // how often the wall clock is looked at
-	over = 24 * time.Hour // after it no kind is asked any more that was due
+	lookEvery    = time.Minute    // how often the wall clock is looked at
+	expiresAfter = 24 * time.Hour // after it no kind is asked any more that was due
 )
 
 // due asks a kind whose time has come, unless that is over: one probe of a target
@@ -274,7 +274,10 @@ func (p *Prober) each(ctx context.Context, task func(context.Context, *asked) er
 }
 
 // now is the wall clock: probes belong to hours of the day.
-func (p *Prober) now() time.Time { return time.Unix(0, p.clk.Now().WallNS).UTC() }
+func (p *Prober) now() time.Time { return wall(p.clk) }
+
+// wall is the time of day by a clock.
+func wall(clk *clock.Clock) time.Time { return time.Unix(0, clk.Now().WallNS).UTC() }
 
 // skip says, once a day and reason, that a kind is not asked.
 func (p *Prober) skip(t *asked, i int, format string, args ...any) {

@@ -65,7 +65,7 @@ func published(ctx context.Context, t *Target, clk *clock.Clock) (all []run.Publ
 	}
 	red := cl.Redactor()
 	for _, e := range answer.Data.Endpoints {
-		all = append(all, run.Published{At: time.Now().UTC().Round(0), Provider: red.String(e.Name), Tag: red.String(e.Tag),
+		all = append(all, run.Published{At: wall(clk), Provider: red.String(e.Name), Tag: red.String(e.Tag),
 			TTFTP50: e.Latency.P50, TTFTP90: e.Latency.P90, TPSP50: e.Throughput.P50, TPSP90: e.Throughput.P90})
 	}
 	return all

@@ -194,8 +194,8 @@ func terms(r *run.Run, rows []view.Row) []metric.Definition {
 			list = append(list, d)
 		}
 	}
-	_, rate, _ := served(r)
-	for _, name := range []string{rate, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
+	_, rateName, _ := served(r)
+	for _, name := range []string{rateName, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
 		if d, err := metric.Lookup(name); err == nil && d.Name == name {
 			list = append(list, d)
 		}

@@ -13,7 +13,7 @@ import (
 
 // inferencePerfRecord is an element of per_request_lifecycle_metrics.json. Its
 // times are seconds of one clock. Source: inference_perf/reportgen and
-// apis of inference-perf 0.2 to 0.7.
+// apis of inference-perf 0.1 to 0.7.
 type inferencePerfRecord struct {
 	Start *float64 `json:"start_time"`
 	End   *float64 `json:"end_time"`
@@ -77,8 +77,8 @@ func isInferencePerf(head []byte) bool {
 
 func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
-	silent := int64(0) // requests that tell nothing of their answers
-	whole := int64(0)  // those that have the moments of all events
+	silent := int64(0)      // requests that tell nothing of their answers
+	ofAllEvents := int64(0) // those that have the moments of all events
 	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
 		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
 		body, _ := v.Stream.(string)
@@ -103,8 +103,8 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			for _, t := range out.moments() {
 				r.events = append(r.events, t-r.start)
 			}
-			if old := out == &i.inferencePerfOutput && len(r.events) > 0; old {
-				whole++
+			if out == &i.inferencePerfOutput && len(r.events) > 0 { // up to 0.4
+				ofAllEvents++
 				if i.Extra == nil {
 					r.events = everySecond(r.events)
 				}
@@ -126,11 +126,11 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		}
 		r.judge(reply)
 	})
-	if whole > 0 {
+	if ofAllEvents > 0 {
 		in.note("inference-perf up to 0.4 keeps the moment of every event: a first one with the role alone and [DONE] count as tokens, so that TTFT may be earlier and E2E later than the text's")
 	}
 	if silent > 0 {
-		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.2 to 0.7 has them: of other versions they are not read")
+		in.note(metric.Plural(silent, "request") + " that went well tell neither tokens nor moments where inference-perf 0.1 to 0.7 has them: of other versions they are not read")
 	}
 	return m, err
 }

@@ -138,7 +138,7 @@ func (p *prober) run(ctx context.Context) {
 	p.d.mu.Unlock()
 	for ctx.Err() == nil {
 		begun := time.Now()
-		until := begun.Add(24*time.Hour - begun.Sub(begun.Truncate(24*time.Hour))) // where it is, though the wall clock be set
+		until := begun.Add(24*time.Hour - begun.Sub(begun.Truncate(24*time.Hour))) // of the monotonic clock: a step of the wall clock does not move it
 		if err := p.day(ctx, until); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
 			p.d.log.Error("probes", "error", err.Error())
 			until = time.Now().Add(time.Minute) // a disk that was full may have room then

@@ -57,7 +57,7 @@ func (r *Recorder) step(now time.Time, silent time.Duration) {
 	switch jump := silent - min(passed, max(silent, 0)); {
 	case jump > Tolerated && c.back.undoneBy(jump, now):
 		if !c.back.last.IsZero() {
-			c.back.By = jump // how long nobody counted before is not in it
+			c.back.By = jump // By spans the time before the start too, in which nobody counted; the jump does not
 		}
 		r.undo(now)
 		r.say("the clock went ahead by %s, to where it was before; what was counted meanwhile is dated by it", jump)
@@ -188,7 +188,7 @@ func (r *Recorder) remember(ctx context.Context, now time.Time) error {
 }
 
 // fromTheFuture finds what a process before has dated in a time that is to come. It is
-// seen as from when the source was last watched on, or until now: nobody knows it better.
+// shown from when the source was last watched, or else up to now: nobody knows it better.
 func (r *Recorder) fromTheFuture(ctx context.Context, now time.Time) error {
 	var first, last time.Time
 	take := func(from, to time.Time) {

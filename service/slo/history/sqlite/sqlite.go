@@ -22,8 +22,8 @@ var dialect = &sqlstore.Dialect{Version: "PRAGMA user_version", SetVersion: "PRA
 // Open opens a store, makes it if it is not there, and brings an older one up
 // to date. One that another process writes is a HeldError, a file that is
 // something else a ForeignError; neither is touched. Other processes may read it
-// meanwhile. Where the path leads elsewhere later, as when the file was removed or
-// renamed, writes fail: SQLite would go on writing what has no name any more.
+// meanwhile. Once the file has been removed, renamed or replaced, writes fail: SQLite
+// would go on writing what has no name any more.
 func Open(path string) (*sqlstore.Store, error) {
 	path = linked(path)
 	for _, name := range []string{path, path + lockEnd} {

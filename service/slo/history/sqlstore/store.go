@@ -21,8 +21,8 @@ type Store struct {
 	queries
 	SQL    *sql.DB
 	closed func()
-	// Gone is asked before each write: why what is written now would be found by nobody.
-	// Nil: it always would be.
+	// Gone, if not nil, is asked before each write; its error says why what is written now
+	// would be lost.
 	Gone func() error
 
 	telling sync.Mutex
