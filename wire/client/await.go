@@ -72,6 +72,9 @@ func (x *exchange) hand(ctx context.Context, cn *conn) {
 	s, w := cn.sock, &x.awaited
 	w.ctx, w.sock, w.place, w.last = ctx, s, -1, 0
 	err := x.send(&s.stamper, func(p []byte) error { return x.offer(s, p) })
+	if err == nil {
+		x.writeNS = x.lastNS // a socket that waits for nobody took all of it
+	}
 	if err != errUnsent {
 		x.writeErr = err // the server may have answered all the same
 	}

@@ -80,7 +80,7 @@ type exchange struct {
 	rd        response
 	mode      mode
 	verdict   verdict // of a response that is swallowed
-	writeNS   int64   // before the last piece of the request was given to the system
+	writeNS   int64   // before the last piece of the request was given to the system; sentNS where that is not known
 	sentNS    int64   // after it
 	headNS    int64
 	lastNS    int64 // the read before
@@ -201,16 +201,24 @@ func (x *exchange) send(at *stamper, write func([]byte) error) error {
 	before := x.c.clk.Now()
 	at.begin(before)
 	err := write(*b)
+	atOnce := len(*b) <= takenAtOnce
 	if cap(*b) <= 1<<20 {
 		requests.Put(b)
 	}
 	now := x.c.clk.NS()
-	x.writeNS, x.sentNS, x.lastNS = before.NS, now, before.NS
+	x.writeNS, x.sentNS, x.lastNS = now, now, before.NS
+	if atOnce {
+		x.writeNS = before.NS
+	}
 	if err == nil {
 		x.tl.SentUS = timeline.Some(x.us(now))
 	}
 	return err
 }
+
+// takenAtOnce is how many bytes a connection takes without a wait for the server: what a
+// socket of Linux buffers at the least by default (tcp(7), tcp_wmem).
+const takenAtOnce = 16 << 10
 
 var requests = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -266,7 +274,8 @@ func (x *exchange) arrival(src *stamper) int64 {
 		// The answer came before we saw that the request was out. A server that waited for
 		// all of it can't have it before the last write began; the system takes a piece in
 		// microseconds, and what lies behind it, at times many milliseconds, is a wait for
-		// this machine's processor. An answer from before that did not wait for the request.
+		// this machine's processor. If the answer came even before that write, or nobody
+		// knows when the last one began, the request counts as sent when the answer came.
 		x.sentNS = min(x.writeNS, at)
 		x.tl.SentUS = timeline.Some(x.us(x.sentNS))
 	}

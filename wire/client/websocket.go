@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -139,7 +140,11 @@ func (x *exchange) speak(ctx context.Context, w *webSocket) (verdict, bool) {
 		return lostIdle, false
 	}
 	x.rd.reset()
-	x.any, x.mode, x.writeNS, x.sentNS, x.lastNS, x.unwritten = false, waiting4head, before, before, before, true
+	x.any, x.mode, x.sentNS, x.lastNS, x.unwritten = false, waiting4head, before, before, true
+	x.writeNS = math.MaxInt64
+	if len(x.msg.body) <= takenAtOnce {
+		x.writeNS = before
+	}
 	w.x, w.fresh = x, true
 	w.mu.Unlock()
 	limit, _ := x.lim.early()
