@@ -132,8 +132,8 @@ func (c *Collector) rates(put func(string, series)) {
 		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.rows[a].end, c.rows[b].end), cmp.Compare(a, b)) })
 	}
 	last, first := c.rows[0].due, c.rows[0].due
-	tokens, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))
-	var sum, done float64
+	tokens, good, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))
+	var sum, sumGood, done float64
 	for _, i := range order {
 		t := &c.rows[i]
 		s := max(t.end-last, 0)
@@ -146,8 +146,9 @@ func (c *Collector) rates(put func(string, series)) {
 			ended = 1
 		}
 		tokens = append(tokens, stat.Pair{Num: t.tokens, Den: s})
+		good = append(good, stat.Pair{Num: t.tokens * ended, Den: s})
 		requests = append(requests, stat.Pair{Num: ended, Den: s})
-		sum, done = sum+t.tokens, done+ended
+		sum, sumGood, done = sum+t.tokens, sumGood+t.tokens*ended, done+ended
 	}
 	rate := func(key string, list []stat.Pair, n float64) {
 		if f, ok := newFixed(list, nil).(*fixed); ok && n > 0 && last > first {
@@ -156,6 +157,7 @@ func (c *Collector) rates(put func(string, series)) {
 		}
 	}
 	rate("system_output_tps", tokens, sum)
+	rate("success_output_tps", good, sumGood)
 	rate("requests_per_s", requests, done)
 }
 

@@ -66,6 +66,7 @@ var measures = []measure{
 	{key: "norm_e2e_tps", name: "norm_e2e_tps", title: "E2E TPS, normalised", unit: "tokens/s", better: metric.Higher},
 	{key: "cost_usd", name: "cost", title: "cost of a request", unit: "USD", better: metric.Lower},
 	{key: "system_output_tps", name: "system_output_tps", title: "output", unit: "tokens/s", kind: ofRate, better: metric.Higher, stats: []string{statRate}, counted: true},
+	{key: "success_output_tps", name: "success_output_tps", title: "output of successes", unit: "tokens/s", kind: ofRate, better: metric.Higher, counted: true}, // as most summaries tell it
 	{key: "requests_per_s", name: "requests_per_s", title: "requests", unit: "requests/s", kind: ofRate, better: metric.Higher},
 	{key: "error_rate", name: "error_rate", title: "failed", unit: "ratio", kind: ofShare, better: metric.Lower, stats: []string{statShare}},
 	{key: "goodput", name: "goodput", title: "goodput", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},

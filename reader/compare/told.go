@@ -32,6 +32,8 @@ func (r *Run) figure(m *measure, name string) (v opt, n int64) {
 	switch {
 	case m.key == "system_output_tps" && name == statRate:
 		return r.told.Throughput.SystemOutputTPS, r.Facts.Requests.OK
+	case m.key == "success_output_tps" && name == statRate:
+		return r.told.Throughput.SuccessOutputTPS, r.Facts.Requests.OK
 	case m.key == "requests_per_s" && name == statRate:
 		return r.told.Throughput.RequestsPerS, r.Facts.Requests.OK
 	case m.key == "error_rate" && name == statShare:

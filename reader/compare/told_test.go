@@ -14,7 +14,7 @@ func told(name string, ok, failed int64, metrics map[string]metric.Dist) Group {
 	m := manifest(name, 0)
 	m.Load = run.Load{}
 	m.Told = &run.Told{OK: timeline.Some(ok), Failed: timeline.Some(failed), Metrics: metrics,
-		Throughput: metric.Throughput{RequestsPerS: timeline.Some(4.0)}}
+		Throughput: metric.Throughput{RequestsPerS: timeline.Some(4.0), SuccessOutputTPS: timeline.Some(float64(ok))}}
 	m.Metrics = metrics
 	m.Requests = metric.Requests{Total: ok + failed, OK: ok, Failed: failed}
 	m.Validity.SummaryOnly()
@@ -48,7 +48,8 @@ func TestSummariesAreComparedAndNotTested(t *testing.T) {
 		a, b Group
 		want map[string][2]float64 // metric and statistic → both figures
 	}{
-		{theirs, others, map[string][2]float64{"ttft_ms mean": {100, 150}, "error_rate share": {0.1, 0}, "requests_per_s rate": {4, 4}}},
+		{theirs, others, map[string][2]float64{"ttft_ms mean": {100, 150}, "error_rate share": {0.1, 0}, "requests_per_s rate": {4, 4},
+			"success_output_tps rate": {90, 100}}},
 		{theirs, ours(), map[string][2]float64{"ttft_ms mean": {100, 200}, "ttft_ms p99": {300, 200}, "tpot_ms mean": {8, 10},
 			"tpot_ms p99": {9, 10}, "error_rate share": {0.1, 0}}},
 		{ours(), others, map[string][2]float64{"ttft_ms mean": {200, 150}, "e2e_ms mean": {220, 400}, "e2e_ms p99": {220, 900},
