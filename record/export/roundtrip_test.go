@@ -118,6 +118,41 @@ func TestFilesOfOthersComeBack(t *testing.T) {
 	}
 }
 
+// A run without arrivals comes back with its latencies: no gap is known of it. To vLLM's
+// readers an empty list is an answer of one chunk (vllm/benchmarks/serve.py: E2E is the TTFT
+// and the sum of the gaps); files that have one beside a longer latency are read by that.
+func TestRequestsWithoutArrivalsComeBack(t *testing.T) {
+	tl := timeline.New()
+	tl.API, tl.Attempts, tl.HTTPStatus, tl.Outcome, tl.Streamed = "openai-chat", 1, 200, timeline.OK, true
+	tl.Evidence, tl.CloseUS = timeline.RequestOnly, timeline.Some(int64(181_000))
+	tl.Events.Append(timeline.Event{AtUS: 30_000, Kind: timeline.Text})
+	tl.Events.Append(timeline.Event{AtUS: 181_000, Kind: timeline.Text, Read: 1})
+	tl.Usage.Input, tl.Usage.Output = timeline.Some(int64(9)), timeline.Some(int64(20))
+	x := metric.Of(tl)
+	file := exported(t, folder(t, nil, tl), "vllm")
+	if !strings.Contains(file, `"itls":[null]`) {
+		t.Errorf("no gap is known: %s", file)
+	}
+	for _, file := range []string{file, strings.Replace(file, "[null]", "[[]]", 1)} {
+		in, err := imports.NewInput("f", strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := imports.Recognise(in.Head()).Read(in, func(tl *timeline.Timeline) error {
+			y := metric.Of(tl)
+			same(t, 0, "ttft_ms", x.TTFTMS, y.TTFTMS)
+			same(t, 0, "e2e_ms", x.E2EMS, y.E2EMS)
+			same(t, 0, "tpot_ms", x.TPOTMS, y.TPOTMS)
+			if tl.Evidence != timeline.RequestOnly {
+				t.Errorf("evidence %s", tl.Evidence)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // same allows for a microsecond: both ends of a time are rounded to one.
 func same(t *testing.T, i int, what string, x, y timeline.Opt[float64]) {
 	t.Helper()

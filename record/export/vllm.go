@@ -79,7 +79,10 @@ func writeVLLM(w io.Writer, f *run.Folder) error {
 		span.Add(tl.DueUS, tl.DueUS+max(tl.CloseUS.Or(0), tl.Events.LastUS()))
 		out.InputLens = append(out.InputLens, rec.InputTokens)
 		out.StartTimes = append(out.StartTimes, float64(tl.DueUS)/1e6)
-		gaps := []float64{}
+		gaps := []float64{} // none, as an answer of one chunk has them
+		if tl.Evidence != timeline.Arrivals {
+			gaps = nil // not known
+		}
 		for _, ms := range rec.ICLMS {
 			gaps = append(gaps, ms/1000)
 		}

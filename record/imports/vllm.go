@@ -114,7 +114,7 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 			if r.first == 0 {
 				r.first, r.gaps = -1, nil
 			}
-		} else if r.gaps != nil && len(r.gaps) == 0 && sensible(r.first) {
+		} else if r.gaps != nil && len(r.gaps) == 0 && sensible(r.first) && !(r.e2e > r.first+halfUS) {
 			r.events = []float64{r.first} // all came at once
 		}
 		all = append(all, r)
