@@ -188,7 +188,7 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	join(&u.Rejected, v.Rejected)
 	join(&u.Total, v.Total)
 	u.media = max(u.media, v.media)
-	u.heard = u.heard || v.heard
+	u.heard, u.billed = u.heard || v.heard, u.billed || v.billed
 	for i := range u.parts {
 		u.parts[i] = max(u.parts[i], v.parts[i])
 	}

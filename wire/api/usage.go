@@ -17,6 +17,7 @@ type usage struct {
 	whole  timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
 	fresh  timeline.Opt[int64] // what of the prompt did not come from the cache (DeepSeek)
 	beside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
+	billed bool                // the prompt is what is billed of it, without the cache (GigaChat)
 	heard  bool                // sound of the prompt is told in seconds, its tokens are not told
 }
 
@@ -160,14 +161,16 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
 	case "cache_read_input_tokens", "cache_read_tokens", "cacheReadInputTokens", "cacheReadInputTokenCount":
 		s.countBeside(&u.Cached, u)
-	case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens",
-		"precached_prompt_tokens":
+	case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens":
 		s.count(&u.Cached)
+	case "precached_prompt_tokens":
+		s.count(&u.Cached)
+		u.billed = true
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_input_tokens", "cacheWriteInputTokens", "cacheWriteInputTokenCount":
 		s.countBeside(&u.CacheWrite, u)
 	case "prompt_cache_miss_tokens":
 		s.count(&u.fresh)
-	case "cache_write_tokens", "cached_creation_tokens", "cached_write_tokens":
+	case "cache_write_tokens", "cached_creation_tokens", "cached_write_tokens", "caching_tokens":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
 		s.under("ephemeral_1h_input_tokens", func() { s.count(&u.CacheWrite1h) })
@@ -278,7 +281,7 @@ func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 // reconcile puts every count on its side, so that Input holds all that was read
 // and Output all that was written. A part stands beside its whole where
 //
-//   - it is larger than the whole it would be a part of, or
+//   - it is larger than the whole it would be a part of, or is so by its name, or
 //   - it makes up, alone or with others, exactly what the total has more than
 //     prompt and answer.
 //
@@ -288,7 +291,7 @@ func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 // cache beside the prompt in any case.
 func (u *usage) reconcile(exclusive bool) {
 	told := func(v timeline.Opt[int64]) int64 { return v.Or(0) }
-	cacheBeside := exclusive || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
+	cacheBeside := exclusive || u.billed || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
 	if cacheBeside && u.Input.OK() {
 		u.Input = timeline.Some(told(u.Input) + told(u.Cached) + told(u.CacheWrite))
 	}

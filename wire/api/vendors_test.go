@@ -44,6 +44,10 @@ func TestUsageOfVendors(t *testing.T) {
 			`{"input":12012,"cached":8000,"cache_write":4000,"output":5,"total":12017}`},
 		{"Mistral: beside the details", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25,"num_cached_tokens":16}`}, `{"input":20,"cached":16,"output":5,"total":25}`},
 		{"GigaChat: cached ones are not billed, so beside", "openai-chat", []string{`{"prompt_tokens":1,"completion_tokens":4,"precached_prompt_tokens":37,"total_tokens":5}`}, `{"input":38,"cached":37,"output":4,"total":5}`},
+		// Sber's OpenAPI of POST /chat/completions: prompt 55, completion 30, total 85, precached 4, all but the last after the subtraction of it.
+		{"GigaChat: few cached ones", "openai-chat", []string{`{"prompt_tokens":55,"completion_tokens":30,"precached_prompt_tokens":4,"total_tokens":85}`}, `{"input":59,"cached":4,"output":30,"total":85}`},
+		// Roo-Code, src/api/providers/__tests__/requesty.spec.ts.
+		{"Requesty: its cache writes", "openai-chat", []string{`{"prompt_tokens":1000,"completion_tokens":20,"total_tokens":1020,"prompt_tokens_details":{"caching_tokens":500,"cached_tokens":200}}`}, `{"input":1000,"cached":200,"cache_write":500,"output":20,"total":1020}`},
 		{"Inception: beside the details", "openai-chat", []string{`{"prompt_tokens":100,"reasoning_tokens":0,"completion_tokens":5,"total_tokens":105,"cached_input_tokens":64}`}, `{"input":100,"cached":64,"output":5,"reasoning":0,"total":105}`},
 		{"Writer: one letter less", "openai-chat", []string{`{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_token_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":8}}`}, `{"input":100,"cached":64,"output":20,"reasoning":8,"total":120}`},
 		{"DeepSeek: hit and miss make the prompt", "openai-chat", []string{`{"prompt_tokens":300,"completion_tokens":10,"total_tokens":310,"prompt_cache_hit_tokens":256,"prompt_cache_miss_tokens":44}`},
