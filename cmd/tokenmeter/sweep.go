@@ -297,8 +297,9 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 		if verdict, _ := asked(p.Goodput, &p.Validity); verdict == validity.Invalid {
 			invalid++
 		}
+		_, silent := p.Silent()
 		switch g := objectivesOf(p.Goodput, &p.Validity); {
-		case g.Missed > 0, p.TargetFailed:
+		case g.Missed > 0, p.TargetFailed, silent:
 			at.Missed++
 		case g.Open > 0:
 			at.Open++

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -129,6 +130,9 @@ func (h *hunt) advice() string {
 			best, load = p.look.longer, p.Load
 		}
 	}
+	if n := h.quiet(); n > 0 {
+		return fmt.Sprintf("The server answered nothing of the last %s: look whether it still works.", metric.Plural(int64(n), "probe"))
+	}
 	if math.IsInf(best, 1) || best > 1000 {
 		if h.MaxTime > 0 && strings.Contains(f.Why, "time was up") {
 			return "Give more --max-time."
@@ -138,6 +142,14 @@ func (h *hunt) advice() string {
 	probe := time.Duration(best * float64(h.ProbeTime)).Round(time.Second)
 	whole := probe * ofTime
 	return fmt.Sprintf("Probes of about %v would decide %s: --max-time %v.", rounded(probe), h.words(load), rounded(whole))
+}
+
+// quiet is how many of the last probes the server answered nothing of.
+func (h *hunt) quiet() (n int) {
+	for i := len(h.found.Probes) - 1; i >= 0 && h.found.Probes[i].Silent; i-- {
+		n++
+	}
+	return n
 }
 
 // rounded leaves no digits that nobody needs.

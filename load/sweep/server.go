@@ -122,6 +122,7 @@ func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Ru
 	}
 	s.model = cmp.Or(s.model, done.Target.Model)
 	s.alive = s.alive || done.Requests.OK > 0
+	out.Silent = exit.Of(exit.OfRequests(&done.Requests)).Code == exit.Target
 	s.rest.after(done)
 	return done, err
 }

@@ -47,6 +47,7 @@ type Probed struct {
 	// probe away.
 	Unsettled string
 	Busy      bool
+	Silent    bool // the server answered nothing of it
 	// Missed are objectives on a figure of the whole run that it did not meet.
 	Missed []string
 }

@@ -307,6 +307,8 @@ func failedCell(p *result.Point) string {
 	switch {
 	case p.Run == "": // the server was never reached
 		return typeset.Missing
+	case p.Requests.OK == 0 && p.Requests.Failed == 0 && p.Requests.Unanswered > 0:
+		return "none answered"
 	case p.Requests.Failed == 0:
 		return "0"
 	}

@@ -137,11 +137,15 @@ func (v *sweepView) failures() {
 		n, first := 0, ""
 		for i := range v.s.Points {
 			p := &v.s.Points[i]
-			if p.Error == "" || p.TargetFailed != kind.target {
+			says, target := p.Error, p.TargetFailed
+			if unanswered, silent := p.Silent(); says == "" && silent {
+				says, target = unanswered, true
+			}
+			if says == "" || target != kind.target {
 				continue
 			}
 			if n++; n == 1 {
-				first = typeset.Clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+				first = typeset.Clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), says))
 			}
 		}
 		if n > 0 {

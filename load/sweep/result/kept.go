@@ -3,6 +3,7 @@ package result
 import (
 	"slices"
 
+	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
@@ -58,12 +59,19 @@ func (s *Sweep) keeps() *Found {
 // settles nothing.
 var rank = map[string]int{objective.Met: 0, objective.Open: 1, objective.Missed: 2}
 
+// Silent reports whether the server answered nothing of what was sent at a point, and how.
+func (p *Point) Silent() (says string, silent bool) {
+	v := exit.Of(exit.OfRequests(&p.Requests))
+	return v.Says, v.Code == exit.Target
+}
+
 // State is what became of the objectives at a point, together: met, missed or open.
 // A measurement that is invalid for a figure that they are on decides nothing, and a
-// point that the target failed has kept none.
+// point that the target failed, or answered nothing of, has kept none.
 func (p *Point) State() string {
+	_, silent := p.Silent()
 	switch {
-	case p.TargetFailed:
+	case p.TargetFailed, silent:
 		return objective.Missed
 	case p.Goodput == nil:
 		return objective.Open

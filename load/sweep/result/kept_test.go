@@ -23,6 +23,8 @@ func TestKeeps(t *testing.T) {
 	other.Validity.Figures = map[string]string{validity.TTFT: validity.Valid}
 	unanswered := at(8, objective.Open)
 	unanswered.Error, unanswered.TargetFailed = "every warm-up request failed", true
+	silent := at(8, objective.Open)
+	silent.Requests.Total, silent.Requests.Unanswered = 207, 207
 	none := timeline.Opt[float64]{}
 	for name, c := range map[string]struct {
 		points       []Point
@@ -40,6 +42,7 @@ func TestKeeps(t *testing.T) {
 		"invalid, but for TTFT": {[]Point{at(4, objective.Met), other}, timeline.Some(8.0), none, true},
 		"the target failed":     {[]Point{at(4, objective.Met), {Value: 8, Place: 2, Error: "gone", TargetFailed: true}}, timeline.Some(4.0), timeline.Some(8.0), true},
 		"its warm-up failed":    {[]Point{at(4, objective.Met), unanswered}, timeline.Some(4.0), timeline.Some(8.0), true},
+		"nothing is answered":   {[]Point{at(4, objective.Met), silent}, timeline.Some(4.0), timeline.Some(8.0), true},
 		"a command failed":      {[]Point{at(4, objective.Met), {Value: 8, Place: 2, Error: "exit status 1"}}, timeline.Some(4.0), none, false},
 	} {
 		s := Sweep{Variable: "concurrency", Objectives: []string{"p95 ttft < 1s"}, Points: c.points}
