@@ -64,6 +64,8 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			for name := range s.Members {
 				s.usageDetail(name, u, firstOfAnswer)
 			}
+		case "billing_usage": // new-api's, of the model's own server
+			s.under("openai_usage", func() { s.original(u) })
 		case "prompt_audio_seconds": // Mistral's
 			seconds, _ := s.Float()
 			u.heard = u.heard || seconds > 0
@@ -153,6 +155,20 @@ func (s *scan) iterations() (sum, all *usage, others bool) {
 		}
 	}
 	return sum, all, others
+}
+
+// original reads what the usage that a gateway translated tells beyond its translation: the
+// whole prompt, which may stand there as the rest beside the cache, and the reasoning.
+// Source: QuantumNous/new-api, buildClaudeUsageFromOpenAIUsage
+func (s *scan) original(u *usage) {
+	for name := range s.Members {
+		switch string(name) {
+		case "prompt_tokens":
+			s.count(&u.whole)
+		case "completion_tokens_details":
+			s.under("reasoning_tokens", func() { s.count(&u.Reasoning) })
+		}
+	}
 }
 
 // usageDetail reads one of the counts that stand in the details, or, with some

@@ -188,6 +188,15 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 		{`{"output_tokens":0}`, `{"input_tokens":400,"prompt_cache_hit_tokens":800,"cache_read_input_tokens":800,"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"input_tokens":1200,"cached_tokens":800,"cache_read_input_tokens":0,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"output":5}`},
 		{`{"prompt_tokens":1200,"cached_tokens":800,"cache_creation_input_tokens":100,"output_tokens":0}`, `{"output_tokens":5}`, `{"input":1200,"cached":800,"cache_write":100,"output":5}`},
+		// new-api as recorded, before an OpenAI-compatible server: the whole prompt is in the original usage, be input_tokens
+		// the whole or the rest; Claude's own (semantic anthropic) has none of it and is beside.
+		{`{"input_tokens":400,"output_tokens":0,"claude_cache_creation_5_m_tokens":0,"claude_cache_creation_1_h_tokens":0}`,
+			`{"input_tokens":1984,"cache_creation_input_tokens":0,"cache_read_input_tokens":1536,"output_tokens":312,"billing_usage":{"source":"oai_chat","semantic":"openai","openai_usage":{"prompt_tokens":1984,"completion_tokens":312,"total_tokens":2296,"prompt_tokens_details":{"cached_tokens":1536},"completion_tokens_details":{"text_tokens":0,"reasoning_tokens":289}}}}`,
+			`{"input":1984,"cached":1536,"cache_write":0,"cache_write_1h":0,"output":312,"reasoning":289}`},
+		{`{"input_tokens":400,"output_tokens":0}`, `{"input_tokens":78,"cache_read_input_tokens":1024,"output_tokens":12,"billing_usage":{"semantic":"openai","openai_usage":{"prompt_tokens":1102,"completion_tokens":12,"prompt_tokens_details":{"cached_tokens":1024}}}}`,
+			`{"input":1102,"cached":1024,"output":12}`},
+		{`{"input_tokens":400,"output_tokens":0}`, `{"input_tokens":1984,"cache_read_input_tokens":1536,"output_tokens":12,"billing_usage":{"semantic":"anthropic","claude_usage":{"input_tokens":1984,"cache_read_input_tokens":1536,"output_tokens":12}}}`,
+			`{"input":3520,"cached":1536,"output":12}`},
 		{`{"output_tokens":0}`, `{"input_tokens":6430,"cache_read_input_tokens":2304,"output_tokens":5}`, `{"input":8734,"cached":2304,"output":5}`},
 		// A context that was summarised first stands in its own pass (Anthropic's guide, compaction):
 		// 180000 + 23000 read, 3500 + 1000 written, of which 3500 are no answer. Passes of the message are in its counts.
