@@ -1,6 +1,10 @@
 package api
 
-import "strings"
+import (
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
 
 // This file tells thoughts of which a reply has a summary, and in its output tokens all.
 
@@ -49,7 +53,7 @@ func summarises(model string) bool {
 		return true
 	}
 	if behind, is := plainly(model, "gpt"); is {
-		return !strings.HasPrefix(strings.ToLower(behind), "-oss")
+		return !strings.HasPrefix(strings.ToLower(strings.TrimLeft(behind, "-_. ")), "oss")
 	}
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, host := range []string{"openai", "azure"} {
@@ -91,13 +95,17 @@ func (s *Stream) uncounted() bool {
 
 // unseen reports whether n tokens are by far more than the answer's text has, by an API of
 // another maker than the model's: gateways show no thoughts there and drop their count
-// (LiteLLM 1.108.7, claude-code-router 2.0.0).
+// (LiteLLM 1.108.7, claude-code-router 2.0.0). A call's name and its frame are tokens without
+// bytes, so that answers of anything but text tell nothing.
 func (s *Stream) unseen(n int64) bool {
 	if s.api != Anthropic && (s.api != Gemini || s.either(isGemini)) || s.tl.Usage.Reasoning.OK() || !s.tl.Streamed {
 		return false
 	}
 	var bytes int64
 	for e := range s.tl.Events.Generation() {
+		if e.Kind != timeline.Text {
+			return false
+		}
 		bytes += e.Bytes
 	}
 	return fewFor(n, s.tokens, bytes, false)

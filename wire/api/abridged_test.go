@@ -154,6 +154,10 @@ func TestThoughtsOfWhichNothingCame(t *testing.T) {
 	}{
 		{"GPT by Anthropic's API", Anthropic, "", messages("gpt-5", ""), 16, "144", true},
 		{"a longer answer", Anthropic, "", messages("gpt-5", ""), 128, "428", true},
+		{"calls of tools, whose names and frames are no bytes", Anthropic, "", func(texts, n string) string {
+			return messages("gpt-4.1", "")(strings.ReplaceAll(texts, "TEXT", typed(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read","input":{}}}`,
+				`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"p\":\".\"}"}}`)), n)
+		}, 3, "52", false},
 		{"Gemini by Anthropic's API", Anthropic, "gemini-2.5-flash", messages("smart", ""), 16, "316", true},
 		{"GPT by Gemini's API", Gemini, "gpt-5", gemini, 16, "144", true},
 		{"Claude by Gemini's API", Gemini, "claude-sonnet-4-5", gemini, 16, "400", true},
@@ -191,7 +195,7 @@ func TestMakesOfModels(t *testing.T) {
 		"gemini-2.5-pro": "others", "google/gemini-2.5-flash": "others", "models/gemini-3-pro": "others", "databricks-gemini-2-5-pro": "others",
 		"vertex-gemini-2.5-pro": "others", "Gemini-2.5-Pro": "others", "gemma-3-27b": "", "geminix-1": "", "Qwen3-8B-gemini-2.5-distill": "",
 		"gpt-5": "others", "openai/gpt-5-mini": "others", "azure-gpt5": "others", "GPT-5.1-Codex": "others", "o3": "others", "azure/o4-mini": "others", "openai.o3-2025-04-16": "others",
-		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "AIDC-AI/Marco-o1": "", "Skywork/Skywork-o1-Open-Llama-3.1-8B": "", "FreedomIntelligence/HuatuoGPT-o1-7B": "", "SimpleBerry/LLaMA-O1-Supervised-1129": "", "azure_o3": "others", "glm-4.6-o": "",
+		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "gpt_oss_120b": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "AIDC-AI/Marco-o1": "", "Skywork/Skywork-o1-Open-Llama-3.1-8B": "", "FreedomIntelligence/HuatuoGPT-o1-7B": "", "SimpleBerry/LLaMA-O1-Supervised-1129": "", "azure_o3": "others", "glm-4.6-o": "",
 	} {
 		got := ""
 		if abridges(name) {

@@ -66,6 +66,14 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			}
 		case "billing_usage": // new-api's, of the model's own server
 			s.under("openai_usage", func() { s.original(u) })
+		case "x_details": // Alibaba's, by kind of billing: cache writes stand there alone
+			for range s.Elements {
+				s.under("prompt_tokens_details", func() {
+					for name := range s.Members {
+						s.usageDetail(name, u, promptTool)
+					}
+				})
+			}
 		case "prompt_audio_seconds": // Mistral's
 			seconds, _ := s.Float()
 			u.heard = u.heard || seconds > 0
@@ -200,7 +208,7 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.count(&u.Rejected)
 	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens", "toolUsePromptTokenCount", "total_tool_use_tokens":
 		s.part(&u.parts[promptTool])
-	case "citation_tokens", "search_tokens":
+	case "citation_tokens", "search_tokens", "guard_tokens", "guardrails_tokens": // the last two: Snowflake's look at the prompt
 		s.part(&u.parts[promptSearch])
 	case "image_tokens":
 		s.part(&u.parts[side.or(promptImage, answerImage)])
