@@ -200,6 +200,10 @@ func aiperfSummary(in *Input, m *run.Run) error {
 		d, _ := o[name].(object)
 		return t.number(d, "avg")
 	}
+	if o["was_cancelled"] == true {
+		m.Partial = true
+		in.note("AIPerf's own summary: the run was cancelled before its end")
+	}
 	t.OK, t.Failed = t.whole(one("request_count")), t.whole(one("error_request_count"))
 	if t.OK.OK() && !t.Failed.OK() {
 		t.Failed = timeline.Some(int64(0)) // AIPerf leaves error_request_count out where it is zero

@@ -32,7 +32,15 @@ func readEndpoints(in *Input, _ func(*timeline.Timeline) error) (run.Run, error)
 	if n, ok := completed.Get(); ok && failed.OK() {
 		t.OK = timeline.Some(max(n-failed.Or(0), 0)) // failures are completed too
 	}
-	t.Throughput.WindowS = timeline.Map(t.number(o, "duration_ns"), func(ns float64) float64 { return ns / 1e9 })
+	if state := text(o, "state"); state == "interrupted" || o["complete"] == false {
+		m.Partial = true
+		in.note("Endpoints' own report: the run was interrupted or its figures are incomplete; what was still open is in none of them")
+	}
+	window := t.number(o, "duration_ns")
+	if of := t.number(o, "legacy_loadgen_window_duration_ns"); of.OK() {
+		window = of // what qps and tps are of, where it is told
+	}
+	t.Throughput.WindowS = timeline.Map(window, func(ns float64) float64 { return ns / 1e9 })
 	t.Throughput.SuccessOutputTPS = t.number(o, "tps")
 	if qps := t.number(o, "qps"); failed == timeline.Some(int64(0)) {
 		t.Throughput.RequestsPerS = qps

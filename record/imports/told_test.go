@@ -237,3 +237,36 @@ func TestLoadGensSamplesAndQueries(t *testing.T) {
 		}
 	}
 }
+
+// A run that its tool says was cut short is no whole one. Source: mlcommons/endpoints,
+// metrics/report.py (state, complete); AIPerf 0.13.0, common/models/export_models.py.
+func TestRunsCutShort(t *testing.T) {
+	for name, c := range map[string]struct {
+		read func(*Input, func(*timeline.Timeline) error) (run.Run, error)
+		file string
+		want bool
+	}{
+		"Endpoints":              {readEndpoints, `{"n_samples_issued":9,"n_samples_completed":9,"n_samples_failed":0,"state":"complete","complete":true,"ttft":{"avg":3}}`, false},
+		"Endpoints' interrupted": {readEndpoints, `{"n_samples_issued":9,"n_samples_completed":5,"n_samples_failed":0,"state":"interrupted","complete":false,"ttft":{"avg":3}}`, true},
+		"Endpoints' incomplete":  {readEndpoints, `{"n_samples_issued":9,"n_samples_completed":9,"n_samples_failed":0,"state":"complete","complete":false,"ttft":{"avg":3}}`, true},
+		"AIPerf's":               {readAIPerf, `{"schema_version":"1.0","was_cancelled":false,"request_latency":{"unit":"ms","avg":3,"count":9}}`, false},
+		"AIPerf's cancelled":     {readAIPerf, `{"schema_version":"1.0","was_cancelled":true,"request_latency":{"unit":"ms","avg":3,"count":9}}`, true},
+	} {
+		in, err := NewInput("f", strings.NewReader(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := c.read(in, nil)
+		if err != nil || m.Partial != c.want {
+			t.Errorf("%s: partial %v, %v", name, m.Partial, err)
+		}
+	}
+	// What qps and tps are of stands beside the run's length where the two differ.
+	in, err := NewInput("f", strings.NewReader(`{"n_samples_issued":9,"duration_ns":1e10,"legacy_loadgen_window_duration_ns":8e9,"tps":1250}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := readEndpoints(in, nil); err != nil || m.Told.Throughput.WindowS.Or(0) != 8 {
+		t.Errorf("%+v, %v", m.Told, err)
+	}
+}
