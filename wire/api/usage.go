@@ -202,7 +202,7 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.under("cached_write_tokens_1h", func() { s.count(&u.CacheWrite1h) })
 	case "claude_cache_creation_1_h_tokens": // new-api's
 		s.count(&u.CacheWrite1h)
-	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens", "thoughtsTokenCount", "total_thought_tokens":
+	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens", "thoughtsTokenCount", "total_thought_tokens", "total_reasoning_tokens":
 		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":
 		s.count(&u.Rejected)

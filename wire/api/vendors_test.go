@@ -85,6 +85,9 @@ func TestUsageOfVendors(t *testing.T) {
 		// Other parts of a prompt beside it.
 		{"tools' prompts", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":117,"tool_use_prompt_tokens":67}`},
 			`{"input":87,"output":30,"total":117}`},
+		// google-genai 1.55.0, _interactions/types/usage.py; later total_thought_tokens.
+		{"tools' prompts, Google's Interactions as first released", "openai-chat", []string{`{"total_input_tokens":7,"total_output_tokens":20,"total_reasoning_tokens":22,"total_tool_use_tokens":10,"total_tokens":59}`},
+			`{"input":17,"output":42,"reasoning":22,"total":59}`},
 		{"pictures and reasoning", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":408,"prompt_tokens_details":{"image_tokens":258},"completion_tokens_details":{"reasoning_tokens":100,"image_tokens":0}}`},
 			`{"input":278,"output":130,"reasoning":100,"total":408,"media":258}`},
 		{"pictures within the prompt", "openai-chat", []string{`{"prompt_tokens":278,"completion_tokens":30,"total_tokens":308,"prompt_tokens_details":{"image_tokens":258,"audio_tokens":0}}`},
