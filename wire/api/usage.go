@@ -17,7 +17,7 @@ type usage struct {
 	whole  timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
 	fresh  timeline.Opt[int64] // what of the prompt did not come from the cache (DeepSeek)
 	beside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
-	billed bool                // the prompt is what is billed of it, without the cache (GigaChat)
+	billed bool                // prompt and total are what is billed of them, without the cache (GigaChat)
 	heard  bool                // sound of the prompt is told in seconds, its tokens are not told
 }
 
@@ -316,6 +316,9 @@ func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 func (u *usage) reconcile(exclusive bool) {
 	told := func(v timeline.Opt[int64]) int64 { return v.Or(0) }
 	cacheBeside := exclusive || u.billed || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
+	if u.billed && u.Total.OK() && told(u.Total) == told(u.Input)+told(u.Output) {
+		u.Total = timeline.Some(told(u.Total) + told(u.Cached))
+	}
 	if cacheBeside && u.Input.OK() {
 		u.Input = timeline.Some(told(u.Input) + told(u.Cached) + told(u.CacheWrite))
 	}
