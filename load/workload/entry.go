@@ -224,6 +224,23 @@ func chat(v any) (out []api.Message, unsent []string, err error) {
 	return out, unsentIn(items), nil
 }
 
+// isConversation reports whether a prompt is a list of messages, be it written as JSON text,
+// as published sets have it: openai/mrcr, whose card reads it so, and verl's.
+func isConversation(v any) bool {
+	if text, ok := v.(string); ok && (!strings.HasPrefix(strings.TrimSpace(text), "[") || json.Unmarshal([]byte(text), &v) != nil) {
+		return false
+	}
+	items, _ := v.([]any)
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		_, role := m["role"].(string)
+		if _, content := m["content"]; !role || !content {
+			return false
+		}
+	}
+	return len(items) > 0
+}
+
 // answerCheck makes a check of an answer column: a number, a text that must be
 // in the answer, or an object like check of a workload file. Of a worked solution as
 // GSM8K has them, it is what stands behind ####.

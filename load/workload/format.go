@@ -208,7 +208,12 @@ func readLengths(r *reading, row records.Row, e *entry) (err error) {
 }
 
 func readText(r *reading, row records.Row, e *entry) (err error) {
-	if v, ok := r.get(row, "messages"); ok {
+	v, ok := r.get(row, "messages")
+	if !ok {
+		v, ok = r.get(row, "prompt")
+		ok = ok && isConversation(v)
+	}
+	if ok {
 		if e.messages, e.unsent, err = chat(v); err != nil {
 			return err
 		}

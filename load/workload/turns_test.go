@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -242,6 +243,42 @@ func TestPrintsOfWhatIsSent(t *testing.T) {
 		}
 		if len(seen) != c.want {
 			t.Errorf("%s: %d different, want %d", name, len(seen), c.want)
+		}
+		l.Close()
+	}
+}
+
+// A prompt that is a list of messages, or the JSON text of one, is sent as these; any other
+// text that begins as a list stays text. Sources: openai/mrcr's card (json.loads of prompt),
+// verl's Parquet files (DAPO-Math-17k).
+func TestPromptsThatAreConversations(t *testing.T) {
+	talk := `[{"role": "user", "content": "write a poem"}, {"role": "assistant", "content": "a poem"}, {"role": "user", "content": "repeat"}]`
+	const said = "user write a poem|assistant a poem|user repeat"
+	path := filepath.Join(t.TempDir(), "p.jsonl")
+	for prompt, want := range map[string]string{
+		talk:                        said,
+		strconv.Quote(talk):         said,
+		strconv.Quote(" " + talk):   said,
+		`"[1, 2] is a list"`:        "user [1, 2] is a list",
+		`"[{\"role\": \"user\"}]"`:  `user [{"role": "user"}]`,
+		`"[\"one turn\", \"two\"]"`: `user ["one turn", "two"]`,
+		`"[]"`:                      "user []",
+	} {
+		if err := os.WriteFile(path, []byte(`{"prompt":`+prompt+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := FromSpec("x", Spec{Content: Content{File: path}}, Options{Salt: "s"})
+		if err != nil {
+			t.Errorf("%s: %v", prompt, err)
+			continue
+		}
+		it := l.Item(0)
+		var got []string
+		for _, m := range it.Conversation(it.Len()-1, func(int) string { return "" }) {
+			got = append(got, m.Role+" "+m.Content)
+		}
+		if it.Err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, %v", prompt, got, it.Err)
 		}
 		l.Close()
 	}
