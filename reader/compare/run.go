@@ -51,8 +51,8 @@ type Facts struct {
 	FiguresWhy   map[string]string `json:"figures_why,omitempty"` // what spoils a family that is invalid
 	Requests     Counts            `json:"requests"`
 	Asked        exit.Facts        `json:"-"`                       // what became of them, for the exit code
-	ServedModels string            `json:"served_models,omitempty"` // that the server says answered; empty: it named none
 	Silent       bool              `json:"silent,omitempty"`        // its server answered none of them, by failing or until the run ended
+	ServedModels string            `json:"served_models,omitempty"` // that the server says answered; empty: it named none
 	Evidence     timeline.Evidence `json:"evidence"`                // of the request that is known least
 	Clock        timeline.Clock    `json:"clock"`                   // user, if any request's was
 	TokenSource  string            `json:"token_source"`

@@ -47,7 +47,7 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 		w.add(true, "mixed_token_sources", float64(len(parts)),
 			"Token counts come from different sources: %s. Give --tokenizer for one count of all.", strings.Join(parts, ", "))
 	}
-	if models := s.Requests.ServedModels; c.served.mixed() {
+	if models := c.served.mixed(); len(models) > 0 {
 		w.add(true, "served_models", float64(len(models)),
 			"Several models answered for one that was asked for: %s. They differ in speed, in tokens and in price, so these figures are of a mixture.", strings.Join(asNamed(models), ", "))
 	}

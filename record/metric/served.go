@@ -1,35 +1,41 @@
 package metric
 
-// served is, by the model that was asked for, the one that answered, and several where
-// another did, too. A load of several models is no mixture by itself.
-type served map[string]string
-
-const several = "\x00"
+// served counts requests by the model that was asked for and the one that answered. A load
+// of several models is no mixture by itself.
+type served map[string]map[string]int64
 
 func (s served) add(asked, model string) {
-	const most = 16
-	before, known := s[asked]
-	switch {
-	case model == "", !known && len(s) >= most:
-	case !known:
-		s[asked] = model
-	case before != model:
-		s[asked] = several
+	if model != "" {
+		CountTier(s.of(asked), model)
 	}
+}
+
+// of are the counts of a model that was asked for; of too many to be kept, nobody's.
+func (s served) of(asked string) map[string]int64 {
+	const most = 16
+	counts, known := s[asked]
+	if !known {
+		counts = map[string]int64{}
+		if len(s) < most {
+			s[asked] = counts
+		}
+	}
+	return counts
 }
 
 func (s served) merge(o served) {
-	for asked, model := range o {
-		s.add(asked, model)
+	for asked, counts := range o {
+		addAll(s.of(asked), counts)
 	}
 }
 
-// mixed reports whether some model's requests were answered by several.
-func (s served) mixed() bool {
-	for _, model := range s {
-		if model == several {
-			return true
+// mixed counts the requests for models that several answered for, by these.
+func (s served) mixed() map[string]int64 {
+	all := map[string]int64{}
+	for _, counts := range s {
+		if len(counts) > 1 {
+			addAll(all, counts)
 		}
 	}
-	return false
+	return all
 }
