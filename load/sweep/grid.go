@@ -213,7 +213,7 @@ func (g *Grid) point(ctx context.Context, n, place, repeat int, s *result.Sweep)
 	}
 	spared := server.alive || g.several()
 	if spared || p.Run != "" {
-		p.Error, p.TargetFailed = target.Error(), !target.Own || target.Limit
+		p.Error, p.TargetFailed = target.Error(), !target.Own
 	}
 	if spared {
 		err = nil

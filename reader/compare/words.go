@@ -75,6 +75,7 @@ var phrases = []struct{ metric, worse, better string }{
 	{"icl_ms", "stutters more", "stutters less"},
 	{"e2e_ms", "takes longer", "ends sooner"},
 	{"system_output_tps", "delivers less", "delivers more"},
+	{"success_output_tps", "delivers less", "delivers more"},
 	{"goodput", "keeps fewer promises", "keeps more promises"},
 }
 
@@ -218,7 +219,7 @@ func direction(row *Row) string {
 		return pick("fewer", "more")
 	case row.Metric == "cost_usd":
 		return pick("dearer", "cheaper")
-	case row.Unit == "requests/s" || row.Metric == "system_output_tps":
+	case row.Unit == "requests/s" || row.Metric == "system_output_tps" || row.Metric == "success_output_tps":
 		return pick("less", "more")
 	}
 	return pick("slower", "faster")

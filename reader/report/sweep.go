@@ -304,10 +304,11 @@ func costCell(c *metric.Cost) string {
 }
 
 func failedCell(p *result.Point) string {
+	_, silent := p.Silent()
 	switch {
 	case p.Run == "": // the server was never reached
 		return typeset.Missing
-	case p.Requests.OK == 0 && p.Requests.Failed == 0 && p.Requests.Unanswered > 0:
+	case silent && p.Requests.Failed == 0:
 		return "none answered"
 	case p.Requests.Failed == 0:
 		return "0"
