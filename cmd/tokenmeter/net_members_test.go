@@ -51,8 +51,8 @@ var netMembers = map[string]string{
 	"models.name":  "input: 5\noutput: 3\nmodels: [{name: «a|b»}]",
 	"models.share": "input: 5\noutput: 3\nmodels: [{name: a}, {name: b«|, share: 50»}]",
 
-	"check.exact":       "input: 5\noutput: 3\ncheck: {contains: «| no, exact: »nothing like it}",
-	"check.contains":    "input: 5\noutput: 3\ncheck: {«regex: e|contains: nothing like it»}",
+	"check.exact":       "input: 5\noutput: 3\ncheck: {regex: .«|, exact: nothing like it»}",
+	"check.contains":    "input: 5\noutput: 3\ncheck: {regex: .«|, contains: nothing like it»}",
 	"check.regex":       "input: 5\noutput: 3\ncheck: {regex: «.|^$»}",
 	"check.number":      "input: 5\noutput: 3\ncheck: {regex: .«|, number: {value: 5}»}",
 	"check.json_schema": "input: 5\noutput: 3\ncheck: {regex: .«|, json_schema: {type: object}»}",

@@ -198,10 +198,10 @@ func TestMakesOfModels(t *testing.T) {
 		"gpt-oss-120b": "", "openai.gpt-oss-20b-1:0": "", "GPT-OSS-20B": "", "gpt_oss_120b": "", "sharegpt-7b": "", "Qwen3-4B-gpt-5-distill": "", "olmo-3": "", "AIDC-AI/Marco-o1": "", "Skywork/Skywork-o1-Open-Llama-3.1-8B": "", "FreedomIntelligence/HuatuoGPT-o1-7B": "", "SimpleBerry/LLaMA-O1-Supervised-1129": "", "azure_o3": "others", "glm-4.6-o": "",
 	} {
 		got := ""
-		if abridges(name) {
+		if claudeSummarises(name) {
 			got = "claude"
 		}
-		if summarises(name) {
+		if showsSummaries(name) {
 			got += "others"
 		}
 		if got != want {

@@ -69,11 +69,11 @@ type bedrockDecoder struct {
 	sealed bool // the reasoning that came last had no words
 }
 
-// perhapsAbridges is [abridges] by the name that the request has, as replies have none. It
+// perhapsClaudeSummarises is [claudeSummarises] by the name that the request has, as replies have none. It
 // may be unknown, or an inference profile's.
-func perhapsAbridges(model string) bool {
+func perhapsClaudeSummarises(model string) bool {
 	if makeIn(model, "claude") >= 0 {
-		return abridges(model)
+		return claudeSummarises(model)
 	}
 	return model == "" || strings.HasPrefix(model, "arn:")
 }
@@ -99,7 +99,7 @@ func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
 	}
 	d.r.apply(s, otherwise)
 	s.sealed = s.sealed || d.sealed && s.reasoned == 0
-	s.abridged = s.abridged || d.r.c.signed && s.reasoned > 0 && perhapsAbridges(s.tl.Model)
+	s.abridged = s.abridged || d.r.c.signed && s.reasoned > 0 && perhapsClaudeSummarises(s.tl.Model)
 	if e.Name == "metadata" {
 		s.progress.done = true
 	}

@@ -75,7 +75,7 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			s.summed, s.thought = true, thought
 		}
 		s.sealed = s.sealed || claude && data
-		s.veiled = s.veiled || data && !claude && !whose
+		s.withheld = s.withheld || data && !claude && !whose
 	default:
 		s.Skip()
 	}

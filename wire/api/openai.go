@@ -41,11 +41,11 @@ type openaiChoice struct {
 	text  jsonscan.Text // the last piece of the answer's
 	texts int
 
-	veiled  bool // it holds reasoning whose words are kept back, Claude's or another's
-	inDelta bool // it said so in a delta, not in a message
-	idsOnly bool // it holds token ids, no text and no member of a chat
-	blank   bool // its content is there and empty
-	roled   bool // it has a role, be it null
+	withheld bool // it holds reasoning whose words are kept back, Claude's or another's
+	inDelta  bool // it said so in a delta, not in a message
+	idsOnly  bool // it holds token ids, no text and no member of a chat
+	blank    bool // its content is there and empty
+	roled    bool // it has a role, be it null
 }
 
 // apply tells the stream what the chunk said.
@@ -86,7 +86,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 			}
 		}
 	}
-	d.unveil(s)
+	d.claimWithheld(s)
 	d.inlined(s)
 	recorded := false
 	for i := range d.choices {
@@ -107,11 +107,11 @@ func (d *openaiDecoder) tell(s *Stream) {
 	}
 }
 
-// unveil takes reasoning whose words are kept back for Claude's by the model's name, where
+// claimWithheld takes reasoning whose words are kept back for Claude's by the model's name, where
 // nothing beside it says whose it is (Bifrost). Others keep back what may be no thought.
-func (d *openaiDecoder) unveil(s *Stream) {
+func (d *openaiDecoder) claimWithheld(s *Stream) {
 	for i := range d.choices {
-		if ch := &d.choices[i]; ch.veiled && s.either(isClaude) {
+		if ch := &d.choices[i]; ch.withheld && s.modelIs(isClaude) {
 			ch.said.add(timeline.Reasoning, 0)
 			s.sealed = true
 		}

@@ -135,12 +135,12 @@ func (d *openaiDecoder) block(ch *openaiChoice, ordinal int, keep bool) {
 // sealed notes of what read finds that it was thought, where its words are kept back.
 func (d *openaiDecoder) sealed(ch *openaiChoice, read func()) {
 	before := d.c.sealed
-	d.c.sealed, d.c.veiled = false, false
+	d.c.sealed, d.c.withheld = false, false
 	read()
 	if d.c.sealed {
 		ch.said.add(timeline.Reasoning, 0)
 	}
-	ch.veiled = ch.veiled || d.c.veiled
+	ch.withheld = ch.withheld || d.c.withheld
 	d.c.sealed = d.c.sealed || before
 }
 

@@ -9,13 +9,13 @@ import (
 // scan is a scanner that also reads the values several APIs share.
 type scan struct {
 	jsonscan.Scanner
-	summed  bool    // thoughts found a summary
-	thought bool    // and thoughts named as such
-	wide    bool    // reasoning had text beyond ASCII, or perhaps, in escapes
-	signed  bool    // thoughts found a signature as long as Claude's
-	sealed  bool    // thoughts found a part of Claude's whose words are kept back
-	veiled  bool    // thoughts found such a part and not whose it is
-	unread  *unread // of the reply; nil: nobody asks
+	summed   bool    // thoughts found a summary
+	thought  bool    // and thoughts named as such
+	wide     bool    // reasoning had text beyond ASCII, or perhaps, in escapes
+	signed   bool    // thoughts found a signature as long as Claude's
+	sealed   bool    // thoughts found a part of Claude's whose words are kept back
+	withheld bool    // thoughts found such a part and not whose it is
+	unread   *unread // of the reply; nil: nobody asks
 }
 
 // problem reads the value of an error member; nil when it says that there is

@@ -71,13 +71,13 @@ func (s *Stream) results(end timeline.End) {
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	n := tl.Usage.Reasoning.Or(0)
-	summary := s.summed && !s.thought || s.reasoned > 0 && s.either(summarises)
+	summary := s.summed && !s.thought || s.reasoned > 0 && s.modelIs(showsSummaries)
 	if summary && !s.inFull(n) || s.clipped(n) {
 		tl.Flags |= timeline.ReasoningSummary
 	}
 	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises        // a gateway may have counted the summary
 	counted := n > 0 || s.api.Summarises && tl.Usage.Reasoning.OK() // LiteLLM counts the words that came: none
-	if s.sealed && !counted || (s.abridged || s.signed && s.abridges()) && !told || s.uncounted() {
+	if s.sealed && !counted || (s.abridged || s.signed && s.claudeSummarises()) && !told || s.thoughtsUncounted() {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()
@@ -109,17 +109,17 @@ func (s *Stream) inFull(n int64) bool {
 
 // clipped reports whether no more than the head of n tokens of reasoning was streamed.
 func (s *Stream) clipped(n int64) bool {
-	return fewFor(n, s.reasoned, s.reasonedBytes, s.reasonedWide) && s.tl.Streamed && !s.tl.Flags.Has(timeline.InlineReasoning)
+	return tooLittleFor(n, s.reasoned, s.reasonedBytes, s.reasonedWide) && s.tl.Streamed && !s.tl.Flags.Has(timeline.InlineReasoning)
 }
 
-// fewFor reports whether what came is far less than n tokens: at most half as many events, and
-// fewer bytes than tokens, or, where the text is in words (an event has more than 3.5 bytes)
-// and not known to be wide, which is beyond ASCII, at most two bytes a token. Of few tokens
-// nobody knows. Recordings of grok-code-fast-1, which streams the head of its reasoning, have
-// 0.2 to 1.8 bytes a token and 3.4 to 5 an event; those of models that stream all of it 2.7 to
-// 5.3 a token. In scripts that a vocabulary lacks it may be 1.1.
+// tooLittleFor reports whether what came is far too little for n tokens: half as many events
+// at most, and fewer bytes than tokens, or, of ASCII words (more than 3.5 bytes an event),
+// fewer than two bytes a token; wide is text beyond ASCII. Of few tokens nobody knows.
+// Recordings of grok-code-fast-1, which streams the head of its reasoning, have 0.2 to 1.8
+// bytes a token and 3.4 to 5 an event; those of models that stream all of it 2.7 to 5.3 a
+// token. In scripts that a vocabulary lacks it may be 1.1.
 // Source: charm.land/fantasy v0.48.0, providertests/testdata.
-func fewFor(n, events, bytes int64, wide bool) bool {
+func tooLittleFor(n, events, bytes int64, wide bool) bool {
 	few := bytes < n || !wide && bytes < 2*n && 2*bytes > 7*events
 	return few && events > 0 && n >= max(2*events, 32)
 }
