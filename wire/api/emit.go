@@ -79,7 +79,6 @@ func (s *Stream) finish(choice int, reason jsonscan.Text) {
 func (s *Stream) finishWord(choice int, reason string) {
 	s.progress.reason = true
 	s.finishes++
-	s.unknownFinish(reason)
 	if choice >= 0 && choice < maxChoices {
 		s.progress.finished |= 1 << choice
 	}
@@ -88,6 +87,8 @@ func (s *Stream) finishWord(choice int, reason string) {
 	}
 	if brokeOff(reason) {
 		s.failQuietly("the server ended the reply with finish reason " + cut(reason, maxWords))
+	} else {
+		s.unknownFinish(reason)
 	}
 }
 
@@ -180,7 +181,8 @@ func (s *Stream) identified(t jsonscan.Text) {
 	s.tl.AnsweredBy = strings.TrimSpace(s.tl.AnsweredBy + " " + cut(t.String(), maxWords))
 }
 
-// named notes the first model that the reply names, as the one that answered; it is the request's, too, when that did not name one.
+// named notes the first model that the reply names, as the one that answered; it is the
+// request's, too, when that did not name one.
 func (s *Stream) named(t jsonscan.Text) {
 	switch {
 	case t.Empty() || s.tl.ServedModel != "":

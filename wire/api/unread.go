@@ -255,7 +255,7 @@ func (s *Stream) unknownFinish(reason string) {
 	case "stop", "length", "tool_calls", "end_turn", "":
 		return
 	}
-	if reason[0] >= '0' && reason[0] <= '9' || strings.HasSuffix(reason, "_error") || strings.Contains(knownFinishes, " "+strings.ToLower(reason)+" ") {
+	if reason[0] >= '0' && reason[0] <= '9' || strings.Contains(knownFinishes, " "+strings.ToLower(reason)+" ") {
 		return
 	}
 	s.unread.note(&leftover{of: timeline.FinishName, name: []byte(reason)}, true)
