@@ -271,16 +271,20 @@ func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
 func (x *exchange) arrival(src *stamper) int64 {
 	at := max(src.arrivedNS, x.lastNS) // stamps of one connection never run backwards
 	if !x.any && (at < x.sentNS || x.unwritten) && len(x.unsent) == 0 {
-		// The answer came before we saw that the request was out. A server that waited for
-		// all of it can't have it before the last write began; the system takes a piece in
-		// microseconds, and what lies behind it, at times many milliseconds, is a wait for
-		// this machine's processor. If the answer came even before that write, or nobody
-		// knows when the last one began, the request counts as sent when the answer came.
-		x.sentNS = min(x.writeNS, at)
-		x.tl.SentUS = timeline.Some(x.us(x.sentNS))
+		x.outBefore(at)
 	}
 	x.any, x.lastNS = true, at
 	return at
+}
+
+// outBefore says when the request was out whose answer came before we saw that it was. A
+// server that waited for all of it can't have it before the last write began; the system
+// takes a piece in microseconds, and what lies behind it, at times many milliseconds, is a
+// wait for this machine's processor. If the answer came even before that write, or nobody
+// knows when the last one began, the request counts as sent when the answer came.
+func (x *exchange) outBefore(answerNS int64) {
+	x.sentNS = min(x.writeNS, answerNS)
+	x.tl.SentUS = timeline.Some(x.us(x.sentNS))
 }
 
 // body hands on what a read brought of the body.

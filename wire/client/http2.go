@@ -60,7 +60,7 @@ func (x *exchange) onceHTTP2(ctx context.Context) verdict {
 	defer w.stop()
 	w.set(x.limit())
 
-	tr := &trace{c: c, sent: -1, head: -1}
+	tr := &trace{c: c, headers: -1, sent: -1, head: -1}
 	defer tr.leave()
 	req, err := x.httpRequest(httptrace.WithClientTrace(limited, tr.hooks()))
 	if err != nil {

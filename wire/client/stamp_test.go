@@ -250,3 +250,43 @@ func TestSentBeforeItsAnswer(t *testing.T) {
 		wantUS(t, c.name, x.tl.SentUS, c.wantsUS)
 	}
 }
+
+// Over HTTP/2 the same holds: the headers of a request are written right before its body,
+// where that waits for nobody.
+func TestSentBeforeItsAnswerHTTP2(t *testing.T) {
+	for _, c := range []struct {
+		name                     string
+		body                     int
+		headersUS, sentUS, wants int64
+	}{
+		{"as it should be", 100, 100, 120, 120},
+		{"stamped behind the answer", 100, 100, 40_000, 100},
+		{"not stamped yet", 100, 100, -1, 100},
+		{"a body that may have waited for the server", takenAtOnce + 1, 100, 40_000, 34_000},
+		{"answered before it was sent", takenAtOnce + 1, 60_000, 60_020, 34_000},
+	} {
+		x := &exchange{c: &Client{clk: clock.Start()}, tl: timeline.New()}
+		x.msg.body = make([]byte, c.body)
+		tr := &trace{headers: c.headersUS * 1000, sent: max(c.sentUS*1000, -1), head: 34_000_000}
+		tr.record(x)
+		wantUS(t, c.name, x.tl.SentUS, c.wants)
+	}
+}
+
+// What counts as written at once goes into a connection whose other end reads nothing: the
+// write of so much returns before anybody has read a byte.
+func TestTakenAtOnce(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String()) // accepted by the kernel, read by nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if n, err := c.Write(make([]byte, takenAtOnce)); n != takenAtOnce || err != nil {
+		t.Errorf("wrote %d of %d bytes: %v", n, takenAtOnce, err)
+	}
+}
