@@ -36,7 +36,7 @@ func (t *Tally) Add(tl *timeline.Timeline) {
 	if !ok {
 		t.unpriced++
 		if lacks == lacksTier {
-			metric.CountTier(t.tiers, tl.ServiceTier)
+			metric.CountName(t.tiers, tl.ServiceTier)
 		} else {
 			t.lacks[lacks]++
 		}

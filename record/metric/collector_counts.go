@@ -20,11 +20,11 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 		c.noteError(tl)
 	}
 	r.Clocks[tl.Clock]++
-	CountTier(r.ServedModels, tl.ServedModel)
+	CountName(r.ServedModels, tl.ServedModel)
 	c.served.add(tl.Model, tl.ServedModel)
-	CountTier(r.ServiceTiers, tl.ServiceTier)
+	CountName(r.ServiceTiers, tl.ServiceTier)
 	for name := range strings.FieldsSeq(string(tl.Unread)) {
-		CountTier(r.Unread, name)
+		CountName(r.Unread, name)
 	}
 	if v.Flags != 0 {
 		for _, name := range v.Flags.Names() {
@@ -33,17 +33,18 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	}
 }
 
-// CountTier counts a class of service, if one was named, or another name of a server's. One
-// that makes up a new name for each request does not fill the memory.
-func CountTier(tiers map[string]int64, name string) {
+// CountName counts a name of a server's, if it gave one: its class of service, its model. A
+// server that makes up a new name for each request does not fill the memory: names beyond
+// the first 16 are counted as "others".
+func CountName(counts map[string]int64, name string) {
 	const most = 16
 	if name == "" {
 		return
 	}
-	if _, known := tiers[name]; !known && len(tiers) >= most {
+	if _, known := counts[name]; !known && len(counts) >= most {
 		name = "others"
 	}
-	tiers[name]++
+	counts[name]++
 }
 
 // noteError keeps the words of the failure that was due first.

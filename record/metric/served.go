@@ -6,7 +6,7 @@ type served map[string]map[string]int64
 
 func (s served) add(asked, model string) {
 	if model != "" {
-		CountTier(s.of(asked), model)
+		CountName(s.of(asked), model)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestServiceTiersAreTold(t *testing.T) {
 	}
 	many := map[string]int64{}
 	for i := range 1000 {
-		CountTier(many, fmt.Sprint(i))
+		CountName(many, fmt.Sprint(i))
 	}
 	if len(many) > 17 || many["others"] != 984 {
 		t.Errorf("%d classes, %d others", len(many), many["others"])
@@ -49,11 +49,11 @@ func TestServiceTiersAreTold(t *testing.T) {
 }
 
 // A request whose class nobody named is in no class, however many there are.
-func TestCountTier(t *testing.T) {
+func TestCountName(t *testing.T) {
 	tiers := map[string]int64{}
 	for i := range 20 {
-		CountTier(tiers, fmt.Sprint(i))
-		CountTier(tiers, "")
+		CountName(tiers, fmt.Sprint(i))
+		CountName(tiers, "")
 	}
 	if tiers["others"] != 4 || tiers[""] != 0 || len(tiers) != 17 {
 		t.Errorf("%v", tiers)

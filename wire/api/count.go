@@ -121,12 +121,12 @@ func (u *usageState) merge(v usage) {
 // Kimi), and the tests of Wei-Shaw/sub2api (Kimi, GLM, DeepSeek).
 func (u *usage) apart() {
 	cache := u.Cached.Or(0) + u.CacheWrite.Or(0)
-	all := u.whole
-	if !all.OK() && !u.beside {
+	all := u.allPrompt
+	if !all.OK() && !u.maybeBeside {
 		all = u.Input
 	}
-	if u.fresh.OK() {
-		u.Input = u.fresh
+	if u.uncached.OK() {
+		u.Input = u.uncached
 	} else if n, told := all.Get(); told && n >= cache {
 		u.Input = timeline.Some(n - cache)
 	}
@@ -188,7 +188,7 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	join(&u.Rejected, v.Rejected)
 	join(&u.Total, v.Total)
 	u.media = max(u.media, v.media)
-	u.heard, u.billed = u.heard || v.heard, u.billed || v.billed
+	u.secondsOnly, u.billedOnly = u.secondsOnly || v.secondsOnly, u.billedOnly || v.billedOnly
 	for i := range u.parts {
 		u.parts[i] = max(u.parts[i], v.parts[i])
 	}

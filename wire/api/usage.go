@@ -11,14 +11,16 @@ import (
 // prompt's and the answer's counts or beside them is settled at the reply's end.
 type usage struct {
 	timeline.Usage
-	parts  [nParts]int64       // what is counted beside text; 0: nothing, or not told
-	tier   jsonscan.Text       // the class of service, by which the counts are billed
-	media  int64               // of the prompt's pictures and videos, within it; 0: none, or not told
-	whole  timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
-	fresh  timeline.Opt[int64] // what of the prompt did not come from the cache (DeepSeek)
-	beside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
-	billed bool                // prompt and total are what is billed of them, without the cache (GigaChat)
-	heard  bool                // sound of the prompt is told in seconds, its tokens are not told
+	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
+	tier  jsonscan.Text // the class of service, by which the counts are billed
+	media int64         // of the prompt's pictures and videos, within it; 0: none, or not told
+
+	// How the prompt's counts lie to each other:
+	allPrompt   timeline.Opt[int64] // the prompt by OpenAI's name, which has the cache within it
+	uncached    timeline.Opt[int64] // what of the prompt did not come from the cache (DeepSeek)
+	maybeBeside bool                // the cache has names by which it may be beside the prompt: Anthropic's and Amazon's
+	billedOnly  bool                // prompt and total are what is billed of them, without the cache (GigaChat)
+	secondsOnly bool                // sound of the prompt is told in seconds, its tokens are not told
 }
 
 // part is something that a usage counts and that some servers leave out of the
@@ -30,7 +32,7 @@ const (
 	promptImage
 	promptAudio
 	promptVideo
-	promptSearch
+	promptOther
 	answerImage
 	answerAudio
 	answerVideo
@@ -48,8 +50,8 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 	for name := range s.Members {
 		switch string(name) {
 		case "prompt_tokens":
-			s.count(&u.whole)
-			rise(&u.Input, u.whole)
+			s.count(&u.allPrompt)
+			rise(&u.Input, u.allPrompt)
 		case "input_tokens", "inputTokens", "promptTokenCount", "total_input_tokens":
 			s.count(&u.Input)
 		case "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "total_output_tokens":
@@ -76,7 +78,7 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			}
 		case "prompt_audio_seconds": // Mistral's
 			seconds, _ := s.Float()
-			u.heard = u.heard || seconds > 0
+			u.secondsOnly = u.secondsOnly || seconds > 0
 		case "queue_time":
 			t.seconds(queueMS, s)
 		case "prompt_time":
@@ -172,7 +174,7 @@ func (s *scan) original(u *usage) {
 	for name := range s.Members {
 		switch string(name) {
 		case "prompt_tokens":
-			s.count(&u.whole)
+			s.count(&u.allPrompt)
 		case "completion_tokens_details":
 			s.under("reasoning_tokens", func() { s.count(&u.Reasoning) })
 		}
@@ -189,11 +191,11 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.count(&u.Cached)
 	case "precached_prompt_tokens":
 		s.count(&u.Cached)
-		u.billed = true
+		u.billedOnly = true
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_input_tokens", "cacheWriteInputTokens", "cacheWriteInputTokenCount":
 		s.countBeside(&u.CacheWrite, u)
 	case "prompt_cache_miss_tokens":
-		s.count(&u.fresh)
+		s.count(&u.uncached)
 	case "cache_write_tokens", "cached_creation_tokens", "cached_write_tokens", "caching_tokens":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
@@ -209,7 +211,7 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens", "toolUsePromptTokenCount", "total_tool_use_tokens":
 		s.part(&u.parts[promptTool])
 	case "citation_tokens", "search_tokens", "guard_tokens", "guardrails_tokens": // the last two: Snowflake's look at the prompt
-		s.part(&u.parts[promptSearch])
+		s.part(&u.parts[promptOther])
 	case "image_tokens":
 		s.part(&u.parts[side.or(promptImage, answerImage)])
 	case "audio_tokens":
@@ -267,7 +269,7 @@ func (s *scan) countBeside(field *timeline.Opt[int64], u *usage) {
 	var n timeline.Opt[int64]
 	s.count(&n)
 	rise(field, n)
-	u.beside = u.beside || n.Or(0) > 0
+	u.maybeBeside = u.maybeBeside || n.Or(0) > 0
 }
 
 // tier reads a class of service.
@@ -315,8 +317,8 @@ func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 // cache beside the prompt in any case.
 func (u *usage) reconcile(exclusive bool) {
 	told := func(v timeline.Opt[int64]) int64 { return v.Or(0) }
-	cacheBeside := exclusive || u.billed || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
-	if u.billed && u.Total.OK() && told(u.Total) == told(u.Input)+told(u.Output) {
+	cacheBeside := exclusive || u.billedOnly || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
+	if u.billedOnly && u.Total.OK() && told(u.Total) == told(u.Input)+told(u.Output) {
 		u.Total = timeline.Some(told(u.Total) + told(u.Cached))
 	}
 	if cacheBeside && u.Input.OK() {
@@ -353,7 +355,7 @@ func (u *usage) reconcile(exclusive bool) {
 			u.Input = timeline.Some(told(u.Input) + sides[i])
 		}
 	}
-	if u.heard && surplus > 0 {
+	if u.secondsOnly && surplus > 0 {
 		u.Input = timeline.Some(told(u.Input) + surplus)
 	}
 }
