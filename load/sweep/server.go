@@ -122,7 +122,7 @@ func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Ru
 	}
 	s.model = cmp.Or(s.model, done.Target.Model)
 	s.alive = s.alive || done.Requests.OK > 0
-	out.Silent = exit.Of(exit.OfRequests(&done.Requests)).Code == exit.Target
+	_, out.Silent = exit.OfRequests(&done.Requests).Silent()
 	s.rest.after(done)
 	return done, err
 }
@@ -130,7 +130,8 @@ func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Ru
 // silent reports whether the server has answered nothing at all, at rest and in its
 // first run: each further one would only wait for it once more.
 func (s *Server) silent(done *run.Run) bool {
-	return !s.alive && s.rest.known && !s.rest.answered() && exit.Of(exit.OfRequests(&done.Requests)).Code == exit.Target
+	_, silent := exit.OfRequests(&done.Requests).Silent()
+	return silent && !s.alive && s.rest.known && !s.rest.answered()
 }
 
 // refused is the failure of a server that answered before; nil: err is none.

@@ -132,7 +132,7 @@ func (c *Collector) rates(put func(string, series)) {
 		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.rows[a].end, c.rows[b].end), cmp.Compare(a, b)) })
 	}
 	last, first := c.rows[0].due, c.rows[0].due
-	tokens, good, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))
+	tokens, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))
 	var sum, sumGood, done float64
 	for _, i := range order {
 		t := &c.rows[i]
@@ -146,9 +146,17 @@ func (c *Collector) rates(put func(string, series)) {
 			ended = 1
 		}
 		tokens = append(tokens, stat.Pair{Num: t.tokens, Den: s})
-		good = append(good, stat.Pair{Num: t.tokens * ended, Den: s})
 		requests = append(requests, stat.Pair{Num: ended, Den: s})
 		sum, sumGood, done = sum+t.tokens, sumGood+t.tokens*ended, done+ended
+	}
+	good := tokens
+	if sumGood < sum { // failed requests brought some
+		good = slices.Clone(tokens)
+		for j, i := range order {
+			if !c.rows[i].ok {
+				good[j].Num = 0
+			}
+		}
 	}
 	rate := func(key string, list []stat.Pair, n float64) {
 		if f, ok := newFixed(list, nil).(*fixed); ok && n > 0 && last > first {

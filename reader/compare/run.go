@@ -137,7 +137,7 @@ func factsOf(m *run.Run) Facts {
 	}
 	f.ServedModels = strings.Join(slices.Sorted(maps.Keys(m.Requests.ServedModels)), ", ")
 	f.Asked = exit.OfRequests(&m.Requests)
-	f.Silent = exit.Of(f.Asked).Code == exit.Target
+	_, f.Silent = f.Asked.Silent()
 	if m.Cost != nil {
 		f.Prices = *m.Cost
 	}

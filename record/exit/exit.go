@@ -63,7 +63,7 @@ func (f Facts) And(o Facts) Facts {
 // it answered nothing, that is what was found, whatever became of the others. Its name is
 // for the words.
 func (f Facts) Beside(name string, o Facts) Facts {
-	if o.silent() {
+	if o.noAnswer() {
 		f.apart.add(name, o)
 	}
 	return f.And(o)
@@ -135,9 +135,9 @@ func Of(f Facts) Verdict {
 		return Verdict{Code: Unwritten}
 	case f.apart != apart{}:
 		return Verdict(f.apart)
-	case f.silent() && f.Own > 0 && f.Own == f.Failed+f.Unanswered:
+	case f.noAnswer() && f.Own > 0 && f.Own == f.Failed+f.Unanswered:
 		return Verdict{Usage, f.unanswered()}
-	case f.silent():
+	case f.noAnswer():
 		return Verdict{Target, f.unanswered()}
 	case f.Strict && (f.Measurement == "invalid" || f.Measurement == "unknown"):
 		return Verdict{Undecided, f.doubt() + " (--strict)"}
@@ -185,9 +185,16 @@ func (f *Facts) Count(tl *timeline.Timeline) {
 	}
 }
 
-// silent reports whether the target answered nothing. A request that was being
-// answered when the run ended is an answer begun, and no failure.
-func (f *Facts) silent() bool {
+// Silent reports whether the target answered nothing of what it was asked, and how.
+// Requests that all failed in this client itself say nothing of it.
+func (f Facts) Silent() (says string, silent bool) {
+	v := Of(f)
+	return v.Says, v.Code == Target
+}
+
+// noAnswer reports whether nothing was answered. A request that was being answered
+// when the run ended is an answer begun, and no failure.
+func (f *Facts) noAnswer() bool {
 	return f.Answered == 0 && f.Cut == 0 && (f.Failed+f.Unanswered > 0 || f.None)
 }
 

@@ -61,8 +61,7 @@ var rank = map[string]int{objective.Met: 0, objective.Open: 1, objective.Missed:
 
 // Silent reports whether the server answered nothing of what was sent at a point, and how.
 func (p *Point) Silent() (says string, silent bool) {
-	v := exit.Of(exit.OfRequests(&p.Requests))
-	return v.Says, v.Code == exit.Target
+	return exit.OfRequests(&p.Requests).Silent()
 }
 
 // State is what became of the objectives at a point, together: met, missed or open.
