@@ -33,13 +33,13 @@ func (c *analyzeCmd) Run(a *app) error {
 	if c.API != "" {
 		known, err := api.ByName(c.API)
 		if err != nil {
-			return &usageError{fmt.Errorf("--api: %w", err)}
+			return fmt.Errorf("--api: %w", err)
 		}
 		opts.API = known
 	}
 	files, err := captureFiles(c.Captures)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	lines := export.NewLines(a.stdout)
 	var unread checker // captures; the others are measured all the same

@@ -63,7 +63,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 	args, all := wholeHelp(customary(args))
 	line, err := newParser().Parse(args)
 	if err != nil {
-		return a.fail("tokenmeter", &usageError{cmp.Or(lacking(args), withHelp(err))})
+		return a.fail("tokenmeter", cmp.Or(lacking(args), withHelp(err)))
 	}
 	if line.Help {
 		_, err := io.WriteString(a.stdout, helpOf(line.Command, all, a.columns()))

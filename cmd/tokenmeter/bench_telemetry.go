@@ -83,7 +83,7 @@ func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(*run.Run), err 
 	}
 	t, objectives := &telemetry{}, plan.Objectives
 	if t.key, err = c.telemetryKey(a); err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	t.extra = collectorHeaders(a)
 	for _, to := range c.Telemetry {
@@ -99,7 +99,7 @@ func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(*run.Run), err 
 		}
 		if err != nil {
 			t.close(a, nil)
-			return nil, &usageError{fmt.Errorf("--telemetry %s: %w", to, err)}
+			return nil, fmt.Errorf("--telemetry %s: %w", to, err)
 		}
 	}
 	labels := traffic.Labels{Source: traffic.Bench, Route: "bench", Upstream: hostOf(plan.Client.BaseURL), Model: printable.Text(plan.Model), API: plan.Client.API.Name}

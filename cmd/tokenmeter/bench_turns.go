@@ -116,7 +116,7 @@ func (t *turns) prepare() error {
 			s.flags.Demo = false
 		}
 		if len(urls) > 26 {
-			return &usageError{errors.New("--interleave: more than 25 further servers")}
+			return errors.New("--interleave: more than 25 further servers")
 		}
 		p, err := s.flags.plan(t.a)
 		errs = append(errs, err)
@@ -149,7 +149,7 @@ func (t *turns) prepare() error {
 		t.sides = append(t.sides, s)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return &usageError{err}
+		return err
 	}
 	return t.folder()
 }
@@ -185,14 +185,14 @@ func (t *turns) folder() (err error) {
 func (t *turns) plan(s *turnSide, round int) (bench.Plan, error) {
 	p, err := s.flags.plan(t.a)
 	if err != nil {
-		return p, &usageError{err}
+		return p, err
 	}
 	if round > 0 {
 		flags := s.flags
 		flags.Seed = fmt.Sprint(p.Seed + uint64(round))
 		closeWorkload(&p)
 		if p, err = flags.plan(t.a); err != nil {
-			return p, &usageError{err}
+			return p, err
 		}
 	}
 	p.Ready, p.Force = t.clear, false

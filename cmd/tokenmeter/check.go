@@ -23,13 +23,8 @@ func (c *checker) add(err error) {
 
 func (c *checker) addf(format string, args ...any) { c.add(fmt.Errorf(format, args...)) }
 
-// err is a *usageError with one line a fault, or nil.
-func (c *checker) err() error {
-	if len(c.errs) == 0 {
-		return nil
-	}
-	return &usageError{errors.Join(c.errs...)}
-}
+// err has one line a fault; nil: there is none.
+func (c *checker) err() error { return errors.Join(c.errs...) }
 
 // count reads a whole number of at least least.
 func (c *checker) count(flag, text string, least int) int {

@@ -88,20 +88,20 @@ func (c *compareCmd) Run(a *app) error {
 		return c.saveIf(a, sides[0], opts.Gates, decided(f))
 	}
 	if len(sides) < 2 {
-		return &usageError{errors.New("there is only one side; give a second run, or separate the sides with the word vs")}
+		return errors.New("there is only one side; give a second run, or separate the sides with the word vs")
 	}
 	if c.SaveBaseline != "" && len(sides) > 2 {
-		return &usageError{errors.New("--save-baseline: there are several candidates; save one alone")}
+		return errors.New("--save-baseline: there are several candidates; save one alone")
 	}
 	compare.Unique(sides)
 	result, err := compare.Compare(sides[0], sides[1:], opts)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if c.Pareto != "" {
 		axes, err := compare.ParseAxes(c.Pareto)
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
 		result.Pareto = compare.NewPareto(sides, axes)
 	}
@@ -183,7 +183,7 @@ func (c *compareCmd) sides(gates []compare.Gate) ([]compare.Group, error) {
 		}
 		if split {
 			if len(items) == 0 {
-				return nil, &usageError{errors.New("there is no run on one side of vs")}
+				return nil, errors.New("there is no run on one side of vs")
 			}
 			items = []compare.Group{compare.Joined(items)}
 		}
@@ -191,7 +191,7 @@ func (c *compareCmd) sides(gates []compare.Gate) ([]compare.Group, error) {
 	}
 	if !split {
 		if sides, err = c.grouped(sides, len(baseline) > 0); err != nil {
-			return nil, &usageError{err}
+			return nil, err
 		}
 	}
 	if len(baseline) > 0 {
@@ -235,7 +235,7 @@ func readGroups(args []string, gates []compare.Gate) ([]compare.Group, error) {
 	for _, arg := range args {
 		paths, err := compare.Expand(arg)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, err
 		}
 		var parts []compare.Group
 		for _, path := range paths {
@@ -254,7 +254,7 @@ func readGroups(args []string, gates []compare.Gate) ([]compare.Group, error) {
 // other file only with --force.
 func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) error {
 	if err := compare.Keepable(side); err != nil {
-		return &usageError{fmt.Errorf("--save-baseline: %w", err)}
+		return fmt.Errorf("--save-baseline: %w", err)
 	}
 	force := c.Force
 	if f, err := limitio.Open(c.SaveBaseline); err == nil {
@@ -346,7 +346,7 @@ func (c *compareCmd) outcome(sides []compare.Group, r *compare.Result) error {
 	}
 	incomparable := slices.ContainsFunc(r.Gates, func(g compare.GateResult) bool { return g.State == compare.GateIncomparable })
 	if code := exit.Of(f).Code; incomparable && (code == exit.OK || code == exit.Undecided) {
-		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
+		return errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")
 	}
 	return decided(f)
 }

@@ -30,7 +30,7 @@ func (c *completionCmd) Run(a *app) error {
 		"bash": completeBash, "zsh": completeZsh, "fish": completeFish,
 	}[c.Shell]
 	if !ok {
-		return &usageError{fmt.Errorf("%q: choose bash, zsh or fish", c.Shell)}
+		return fmt.Errorf("%q: choose bash, zsh or fish", c.Shell)
 	}
 	return write(a.stdout, completions(newParser().Commands()))
 }

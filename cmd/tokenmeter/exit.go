@@ -109,14 +109,8 @@ func (a *app) strictInCI(line *cmdline.Line) {
 	}
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// codedError carries the exit code of a result that is no failure of the
-// program. said means that the words have been printed already.
+// codedError carries an exit code that no error stands for by its type. said means
+// that the words have been printed already.
 type codedError struct {
 	code int
 	text string
@@ -148,9 +142,6 @@ func (e *outputError) Unwrap() error { return e.err }
 // exitCode turns an error into one of them; docs/bench.md says what each means.
 func exitCode(err error) int {
 	var coded *codedError
-	var usage *usageError
-	var plan *bench.UsageError
-	var exists *run.ExistsError
 	var target *bench.TargetError
 	var write *run.WriteError
 	var out *outputError
@@ -163,12 +154,10 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &write), errors.As(err, &out):
 		return exitWrite
-	case errors.As(err, &usage), errors.As(err, &plan), errors.As(err, &exists), errors.Is(err, run.ErrNoRun):
-		return exitUsage
 	case errors.As(err, &target) && target.Limit:
 		return exitMissed
 	case errors.As(err, &target) && !target.Own:
 		return exitTarget
 	}
-	return exitUsage
+	return exitUsage // a command line, a file or a machine that does not do
 }

@@ -28,11 +28,11 @@ func (c *explainCmd) Run(a *app) error {
 		return a.print(b.String())
 	}
 	if strings.TrimSpace(strings.Join(c.Name, "")) == "" {
-		return &usageError{errors.New("the name is empty; tokenmeter explain alone lists all names")}
+		return errors.New("the name is empty; tokenmeter explain alone lists all names")
 	}
 	texts, err := explain(c.Name)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	return a.print(strings.Join(texts, "\n\n") + "\n")
 }

@@ -41,10 +41,10 @@ func (c *exportCmd) Run(a *app) error {
 	}
 	defer f.Close()
 	if f.Run().Told != nil && !form.Summary {
-		return &usageError{fmt.Errorf("%s has another tool's figures of a whole run and no request to export: --as llm-d and --as openmetrics write the figures", c.Dir)}
+		return fmt.Errorf("%s has another tool's figures of a whole run and no request to export: --as llm-d and --as openmetrics write the figures", c.Dir)
 	}
 	if f.Len() == 0 && len(f.Notes()) > 0 {
-		return &usageError{fmt.Errorf("%s has no request to export: %s", c.Dir, strings.Join(f.Notes(), "; "))}
+		return fmt.Errorf("%s has no request to export: %s", c.Dir, strings.Join(f.Notes(), "; "))
 	}
 	return a.put(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) })
 }
@@ -68,7 +68,7 @@ func (c *exportCmd) form() (export.Exporter, error) {
 // open opens a run and tells what is wrong with it.
 func (a *app) open(dir string) (*run.Folder, error) {
 	if dir == "" {
-		return nil, &usageError{errors.New("no run is named: give its folder, as bench printed it, or one under ./" + run.DefaultRoot)}
+		return nil, errors.New("no run is named: give its folder, as bench printed it, or one under ./" + run.DefaultRoot)
 	}
 	f, err := run.Open(dir)
 	if err != nil {

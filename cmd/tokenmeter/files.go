@@ -17,7 +17,7 @@ import (
 // without force any file that exists.
 func replaceable(path string, force bool) error {
 	if path == "-" { // where it may mean stdout, it does not come here
-		return &usageError{errors.New("- would be standard output, which takes the result: name a file")}
+		return errors.New("- would be standard output, which takes the result: name a file")
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -26,15 +26,15 @@ func replaceable(path string, force bool) error {
 	case err != nil:
 		return &run.WriteError{Path: path, Err: err, Named: true}
 	case info.IsDir():
-		return &usageError{fmt.Errorf("%s is a folder; name a file in it", path)}
+		return fmt.Errorf("%s is a folder; name a file in it", path)
 	case !info.Mode().IsRegular():
 		return nil
 	case !owned(path) && !force:
-		return &usageError{fmt.Errorf("%s exists already; name another file or pass --force", path)}
+		return fmt.Errorf("%s exists already; name another file or pass --force", path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if owned(path) || err == nil && owned(real) {
-		return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
+		return fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)
 	}
 	return nil
 }

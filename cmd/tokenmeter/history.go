@@ -66,15 +66,15 @@ func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, run.ErrDevice):
-		return nil, &usageError{err}
+		return nil, err
 	case err != nil:
 		return nil, err
 	case seen == 0 && len(notes) > 0:
 		return nil, fmt.Errorf("no run in %s can be read", strings.Join(in, ", "))
 	case seen == 0:
-		return nil, &usageError{fmt.Errorf("there is no run in %s: give the folder that holds the folders of runs with --in", strings.Join(in, ", "))}
+		return nil, fmt.Errorf("there is no run in %s: give the folder that holds the folders of runs with --in", strings.Join(in, ", "))
 	case len(list) == 0:
-		return nil, &usageError{fmt.Errorf("no run in %s is meant by what was asked for", strings.Join(in, ", "))}
+		return nil, fmt.Errorf("no run in %s is meant by what was asked for", strings.Join(in, ", "))
 	}
 	return list, nil
 }
@@ -191,7 +191,7 @@ func (historyCompareCmd) Help() string {
 // Run compares runs as compare does.
 func (c *historyCompareCmd) Run(a *app) error {
 	if len(c.Runs) < 2 {
-		return &usageError{errors.New("give two runs, or more")}
+		return errors.New("give two runs, or more")
 	}
 	return c.pass(a, &c.sharedFlags, "compare", c.Runs...)
 }
@@ -208,7 +208,7 @@ func (w *wantedRuns) pass(a *app, shared *sharedFlags, command string, names ...
 	for _, name := range names {
 		r, err := runs.Named(list, name)
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
 		dir := r.Dir
 		if strings.HasPrefix(dir, "-") { // or it would be a flag

@@ -65,12 +65,12 @@ func (c *importCmd) Run(a *app) error {
 	}
 	in, beside, err := c.read()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	in.Part = c.Part
 	if from == nil {
 		if from = imports.Recognise(in.Head()); from == nil {
-			return &usageError{fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", in.Name, imports.Names())}
+			return fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", in.Name, imports.Names())
 		}
 	}
 	return c.write(a, in, from, beside)
@@ -149,20 +149,20 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 		err = fmt.Errorf("%w; with --part N", err)
 	}
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if all.n == 0 && m.Told == nil {
-		return &usageError{fmt.Errorf("%s holds no request", in.Name)}
+		return fmt.Errorf("%s holds no request", in.Name)
 	}
 	samples, err := readServerReadings(beside, in.ZeroS, &all, &m)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	for _, note := range in.Notes {
 		a.warn("note: %s", note)
 	}
 	if m.Told != nil && len(c.Objective) > 0 {
-		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)}
+		return fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)
 	}
 	m.ID = in.ID(from)
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all.model)

@@ -16,7 +16,7 @@ import (
 // lens shows a run under the definitions of other tools.
 func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
 	if sum.Told != nil {
-		return &usageError{errors.New("a lens needs requests, and this run has another tool's figures of the whole alone: leave out --lens")}
+		return errors.New("a lens needs requests, and this run has another tool's figures of the whole alone: leave out --lens")
 	}
 	facts := lens.Facts{Summary: &sum.Summary, Imported: sum.Tags["imported"] != "", Limits: lensLimits(sum.Objectives)}
 	if sum.Load.Kind == "closed" {
@@ -43,7 +43,7 @@ func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
 	}
 	tables, err := lens.Apply(names, requests, facts)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if broken != nil {
 		return broken

@@ -36,12 +36,12 @@ func (c *mergeCmd) Run(a *app) error {
 	}
 	for _, f := range folders {
 		if sameFile(c.Out, f.Dir()) {
-			return &usageError{fmt.Errorf("--out %s is one of the runs, which would be lost: name another folder", c.Out)}
+			return fmt.Errorf("--out %s is one of the runs, which would be lost: name another folder", c.Out)
 		}
 	}
 	m, err := run.Merged(folders)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	m.Version, m.Command = fullVersion(), append([]string{"tokenmeter"}, a.args...)
 	w, err := run.Create(c.Out, m, run.Options{Force: c.Force})

@@ -182,7 +182,7 @@ func (c *probeCmd) meet(job *probeJob) error {
 		if !named || t.Model == "" {
 			s, cl, err := ask(t.Client)
 			if cl == nil {
-				return &usageError{err}
+				return err
 			}
 			if found := s.API(); found != nil && !named {
 				t.Client.API = found
@@ -193,11 +193,11 @@ func (c *probeCmd) meet(job *probeJob) error {
 			case len(s.Models) == 1:
 				t.Model = s.Models[0]
 			case len(s.Models) > 1:
-				return &usageError{fmt.Errorf("%s has several models; choose one with --model", cl.URL())}
+				return fmt.Errorf("%s has several models; choose one with --model", cl.URL())
 			case err != nil:
 				return &codedError{code: exitTarget, text: cl.Redactor().String(fmt.Sprintf("%s does not say which models it has: %v; name one with --model", cl.URL(), err))}
 			default:
-				return &usageError{fmt.Errorf("%s lists no models; name one with --model", cl.URL())}
+				return fmt.Errorf("%s lists no models; name one with --model", cl.URL())
 			}
 		}
 		red := t.Client.Redactor()
@@ -218,9 +218,9 @@ func (c *probeCmd) ask(a *app, job *probeJob) (began bool, err error) {
 	case errors.As(err, &unwritten):
 		return false, err
 	case errors.Is(err, probe.ErrBusy):
-		return false, &usageError{fmt.Errorf("%w; name another folder with --out", err)}
+		return false, fmt.Errorf("%w; name another folder with --out", err)
 	case err != nil:
-		return false, &usageError{err}
+		return false, err
 	}
 	defer p.Ledger.Close()
 	if p.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
@@ -240,7 +240,7 @@ func (c *probeCmd) ask(a *app, job *probeJob) (began bool, err error) {
 	}
 	prober, err := probe.New(*p, clk)
 	if err != nil {
-		return false, &usageError{err}
+		return false, err
 	}
 	ctx, end := interruptible(func() { a.note("stopping; what was asked is kept in %s", job.out) })
 	defer end()
@@ -318,7 +318,7 @@ func (c *probeCmd) show(a *app, job *probeJob) error {
 	win.From = win.To.Add(-job.window)
 	rows, notes, err := trend.Read([]string{job.out}, win.From)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) || errors.Is(err, run.ErrNoRun) {
-		return &usageError{fmt.Errorf("%w; give a URL to ask, or --out with the folder of earlier probes", err)}
+		return fmt.Errorf("%w; give a URL to ask, or --out with the folder of earlier probes", err)
 	}
 	if err != nil {
 		return err

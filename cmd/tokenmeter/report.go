@@ -36,13 +36,13 @@ func (c *reportCmd) Run(a *app) error {
 		c.Format = "table"
 	}
 	if c.HTML == "-" && c.Format != "" {
-		return &usageError{errors.New("--html - and --format both write to stdout: leave one of them out, or name a file")}
+		return errors.New("--html - and --format both write to stdout: leave one of them out, or name a file")
 	}
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
-		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
+		return errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")
 	}
 	if c.By != "" && (c.Lens != "" || c.HTML != "") {
-		return &usageError{errors.New("--by shows a table of its own: leave out --lens and --html")}
+		return errors.New("--by shows a table of its own: leave out --lens and --html")
 	}
 	var check checker
 	check.choice("--by", c.By, metric.GroupKinds...)
@@ -55,7 +55,7 @@ func (c *reportCmd) Run(a *app) error {
 	}
 	f, err := a.open(c.Dir)
 	if errors.Is(err, run.ErrNoRun) && !errors.Is(damage, fs.ErrNotExist) && isFile(filepath.Join(c.Dir, result.File)) {
-		return &usageError{fmt.Errorf("the sweep can't be read (%w); its runs can, one by one: they are the folders in %s", damage, c.Dir)}
+		return fmt.Errorf("the sweep can't be read (%w); its runs can, one by one: they are the folders in %s", damage, c.Dir)
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func writeHTML(path string, force bool, f *run.Folder, sum *run.Run) error {
 // sweep shows a sweep, whose folder holds several runs.
 func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
 	if c.Lens != "" {
-		return &usageError{errors.New("--lens shows one run: give the folder of a point")}
+		return errors.New("--lens shows one run: give the folder of a point")
 	}
 	s.Conclude()
 	if err := c.page(a, func(w io.Writer) error { return report.SweepHTML(w, s) }); err != nil || c.Format == "" {

@@ -23,7 +23,7 @@ func (c *reportCmd) groups(a *app, f *run.Folder) error {
 	}
 	rows := g.Rows()
 	if len(rows) == 0 {
-		return &usageError{errors.New("--by: no measured request of the run is part of a conversation, a task or a session; --by model takes all")}
+		return errors.New("--by: no measured request of the run is part of a conversation, a task or a session; --by model takes all")
 	}
 	switch c.Format {
 	case "json":

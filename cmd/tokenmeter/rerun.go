@@ -46,7 +46,7 @@ func (c *rerunCmd) Run(a *app) error {
 	f.Close()
 	args, err := again(&m, more)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if m.Version != fullVersion() {
 		a.warn("note: the run was made by tokenmeter %s, this is %s: defaults may have changed", m.Version, fullVersion())

@@ -46,7 +46,7 @@ func (c *serveCmd) Run(a *app) error {
 	load := func() (*daemon.Plan, error) { return daemon.Load(c.Config, a.env) }
 	plan, err := load()
 	if err != nil {
-		return &usageError{bareFile(err)}
+		return bareFile(err)
 	}
 	if c.Check {
 		_, err := fmt.Fprintf(a.stdout, "%s: ok\n", c.Config)
@@ -75,7 +75,7 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 	var rows *daemon.Records
 	if records != "" {
 		if owned(records) {
-			return &usageError{fmt.Errorf("--records %s belongs to a run and holds what it measured; name another file", records)}
+			return fmt.Errorf("--records %s belongs to a run and holds what it measured; name another file", records)
 		}
 		var err error
 		if rows, err = daemon.OpenRecords(records); err != nil {
@@ -86,7 +86,7 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 	var traced *daemon.Trace
 	if trace != "" {
 		if owned(trace) || trace == records {
-			return &usageError{fmt.Errorf("--trace %s holds something else; name another file", trace)}
+			return fmt.Errorf("--trace %s holds something else; name another file", trace)
 		}
 		var err error
 		if traced, err = daemon.OpenTrace(trace, plan); err != nil {
@@ -126,11 +126,8 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 	}
 	err := daemon.Run(ctx, opt)
 	var lost *daemon.LostError
-	switch {
-	case errors.As(err, &lost):
+	if errors.As(err, &lost) {
 		err = &codedError{code: exitWrite, text: err.Error()}
-	case err != nil:
-		err = &usageError{err}
 	}
 	if rows != nil {
 		err = a.written("records", records, rows.Close, err)
@@ -256,7 +253,7 @@ func (c *proxyCmd) Run(a *app) error {
 		if listen.Listener == "admin" {
 			flag = "--metrics-listen"
 		}
-		return &usageError{fmt.Errorf("%w; choose another address with %s", listen, flag)}
+		return fmt.Errorf("%w; choose another address with %s", listen, flag)
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func (simCmd) Help() string {
 func (c *simCmd) Run(a *app) error {
 	cfg, err := c.config()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if c.tries() {
 		return c.try(a, cfg)
@@ -74,7 +74,7 @@ func (c *simCmd) Run(a *app) error {
 	}
 	ln, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return &usageError{fmt.Errorf("can't listen on %s: %w; choose another address with --listen", c.Listen, bare(err))}
+		return fmt.Errorf("can't listen on %s: %w; choose another address with --listen", c.Listen, bare(err))
 	}
 	truth, closeTruth, err := c.truth(a.stdout) // after the address, so that a failed start empties no file
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *simCmd) truth(stdout io.Writer) (io.Writer, func() error, error) {
 	out := io.WriteCloser(nopCloser{stdout})
 	if c.Truth != "-" {
 		if owned(c.Truth) {
-			return nil, nil, &usageError{fmt.Errorf("--truth %s belongs to a run and holds what it measured; name another file", c.Truth)}
+			return nil, nil, fmt.Errorf("--truth %s belongs to a run and holds what it measured; name another file", c.Truth)
 		}
 		f, err := os.Create(c.Truth)
 		if err != nil {

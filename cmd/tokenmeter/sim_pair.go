@@ -59,7 +59,7 @@ func (c *simPair) try(a *app, cfg sim.Config) error {
 	in, out := cmp.Or(c.InputTokens, 1000), cfg.OutputTokens
 	trials, err := sim.TryAll(cfg, c.Try, in, out)
 	if err != nil {
-		return &usageError{fmt.Errorf("--try: %s", plainly(err))}
+		return fmt.Errorf("--try: %s", plainly(err))
 	}
 	table := published.TrialTable(trials)
 	switch a.flags.Format {

@@ -31,11 +31,11 @@ Exit codes: 0 done; 2 the file is none of these, or nothing of it can be express
 func (c *sloImportCmd) Run(a *app) error {
 	data, err := limitio.File(c.File, 4<<20)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	all, notes, err := others.Read(c.File, data)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	taken := 0
 	for i := range all {
@@ -50,11 +50,11 @@ func (c *sloImportCmd) Run(a *app) error {
 		a.note("%s", note)
 	}
 	if taken == 0 {
-		return &usageError{fmt.Errorf("%s: none of its %d objectives can be expressed", c.File, len(all))}
+		return fmt.Errorf("%s: none of its %d objectives can be expressed", c.File, len(all))
 	}
 	text := printable.Lines(others.File(c.File, all))
 	if _, _, err := slo.Load(c.File+", imported", []byte(text)); err != nil {
-		return &usageError{err}
+		return err
 	}
 	a.note("%d of %d objectives are taken over; comments say what each lost", taken, len(all))
 	return a.put(c.Out, c.Force, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })

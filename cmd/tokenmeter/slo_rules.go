@@ -46,14 +46,14 @@ func (c *sloRulesCmd) Run(a *app) error {
 		write = func(w io.Writer) error {
 			err := rules.OpenSLO(w, objectives)
 			if clash := (*rules.NameError)(nil); errors.As(err, &clash) {
-				return &usageError{fmt.Errorf("%s: %w", c.Config, err)}
+				return fmt.Errorf("%s: %w", c.Config, err)
 			}
 			return err
 		}
 	case "datadog":
 		write = func(w io.Writer) error { return rules.Datadog(w, objectives) }
 	default:
-		return &usageError{fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog, datadog-monitors or openslo", c.As)}
+		return fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog, datadog-monitors or openslo", c.As)
 	}
 	return a.put(c.Out, c.Force, write)
 }

@@ -98,17 +98,17 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 // readObjectives reads a file and texts of the command line.
 func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 	if path == "" && len(texts) == 0 {
-		return nil, &usageError{errors.New("there is no objective; name a file with --config, or give --objective")}
+		return nil, errors.New("there is no objective; name a file with --config, or give --objective")
 	}
 	var all []*slo.Objective
 	if path != "" {
 		data, err := limitio.File(path, 16<<20)
 		if err != nil {
-			return nil, &usageError{fmt.Errorf("--config: %w", err)}
+			return nil, fmt.Errorf("--config: %w", err)
 		}
 		objectives, _, err := slo.Load(path, data)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, err
 		}
 		all = objectives
 	}
@@ -120,7 +120,7 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 		}
 		objectives, _, err := slo.Load("--objective", []byte(yaml.String()))
 		if err != nil { // its lines and columns are none that the user wrote
-			return nil, &usageError{errors.New(madePlace().ReplaceAllString(err.Error(), "--objective: "))}
+			return nil, errors.New(madePlace().ReplaceAllString(err.Error(), "--objective: "))
 		}
 		all = append(all, objectives...)
 	}
@@ -139,7 +139,7 @@ func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time)
 	ctx := context.Background()
 	stores, closeAll, err := c.openStores(ctx)
 	if err != nil {
-		return doc, &usageError{err}
+		return doc, err
 	}
 	defer closeAll()
 	memory, err := history.LoadUntil(ctx, stores, now, until)
@@ -188,7 +188,7 @@ func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.
 			continue
 		case first != "":
 			f.Close()
-			return nil, last, &usageError{fmt.Errorf("%s and %s have requests of one run, which would count twice: name one of the two", first, path)}
+			return nil, last, fmt.Errorf("%s and %s have requests of one run, which would count twice: name one of the two", first, path)
 		}
 		end, err := slo.TallyRun(f.Run().Started, f.Timelines(), objectives, memory)
 		f.Close()

@@ -98,7 +98,7 @@ func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 		j.cells = c.cells(a, j.axes, &check)
 	}
 	if err := errors.Join(check.err(), err); err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	j.promises, j.search.Objectives = j.plan.Objectives, j.plan.Objectives
 	searching, cells := c.Find, j.cells

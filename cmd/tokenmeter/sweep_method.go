@@ -34,7 +34,7 @@ func (c *sweepCmd) prepare(j *sweepJob) (*method.Options, *method.Steps, error) 
 	o := c.methodOptions(j)
 	steps, err := j.way.Prepare(o)
 	if err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, err
 	}
 	if steps.Search != nil {
 		asked := j.search

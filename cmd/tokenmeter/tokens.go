@@ -43,11 +43,11 @@ Blank lines of --jsonl are passed over; a line without a text ends the command w
 // Run counts.
 func (c *tokensCmd) Run(a *app) error {
 	if c.Text != nil && (len(c.Files) > 0 || c.JSONL) {
-		return &usageError{errors.New("--text goes with neither files nor --jsonl")}
+		return errors.New("--text goes with neither files nor --jsonl")
 	}
 	enc, err := tokens.Open(c.Tokenizer, tokens.Options{Specials: c.Special})
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	out := bufio.NewWriter(a.stdout)
 	job := tokensJob{tokensCmd: c, enc: enc, out: out}
@@ -91,7 +91,7 @@ func (j *tokensJob) file(name string, several bool) error {
 	if name != "-" {
 		f, err := limitio.Open(name)
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
 		defer f.Close()
 		r, label = f, name
@@ -99,7 +99,7 @@ func (j *tokensJob) file(name string, several bool) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	head, _ := in.Peek(4) // an error comes again below
 	if why := records.Encoding(head); why != "" {
-		return &usageError{fmt.Errorf("%s: %s", label, why)}
+		return fmt.Errorf("%s: %s", label, why)
 	}
 	if j.JSONL {
 		return j.lines(label, in)
@@ -114,7 +114,7 @@ func (j *tokensJob) file(name string, several bool) error {
 func (j *tokensJob) whole(label string, r io.Reader) error {
 	b, err := limitio.All(r, 1<<30)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	switch {
 	case j.Decode:
@@ -124,7 +124,7 @@ func (j *tokensJob) whole(label string, r io.Reader) error {
 	}
 	n, err := j.enc.Count(string(b))
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	j.total += n
 	if label != "" {
@@ -138,7 +138,7 @@ func (j *tokensJob) whole(label string, r io.Reader) error {
 func (j *tokensJob) encode(text string) error {
 	ids, err := j.enc.Append(j.ids[:0], text)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	j.ids = ids
 	for i, id := range j.ids {
@@ -155,13 +155,13 @@ func (j *tokensJob) decode(list string) error {
 	for word := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]", r) }) {
 		id, err := strconv.ParseUint(word, 10, 32)
 		if err != nil {
-			return &usageError{fmt.Errorf("--decode: %q is no id", word)}
+			return fmt.Errorf("--decode: %q is no id", word)
 		}
 		j.ids = append(j.ids, uint32(id))
 	}
 	text, err := j.enc.AppendText(nil, j.ids)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	_, err = j.out.Write(text)
 	return err
@@ -173,14 +173,14 @@ func (j *tokensJob) lines(label string, in *bufio.Reader) error {
 		line, err := limitio.Line(in, 256<<20)
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := j.line(line); err != nil {
-				return &usageError{fmt.Errorf("%s:%d: %w", label, number, err)}
+				return fmt.Errorf("%s:%d: %w", label, number, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return &usageError{fmt.Errorf("%s: %w", label, err)}
+			return fmt.Errorf("%s: %w", label, err)
 		}
 	}
 }

@@ -37,13 +37,13 @@ func (c *translateCmd) Run(a *app) error {
 	if len(line) == 1 { // in quotes, as a whole
 		words, err := translate.Split(line[0])
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
 		line = words
 	}
 	out, err := translate.Of(secret.RedactArgs(line))
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	words := []string{"tokenmeter"}
 	for _, arg := range out.Args {

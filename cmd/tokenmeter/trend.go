@@ -60,7 +60,7 @@ func (c *trendCmd) Run(a *app) error {
 	}
 	rows, notes, err := trend.Read(c.Paths, time.Now().Add(-since))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) || errors.Is(err, run.ErrNoRun) {
-		return &usageError{err}
+		return err
 	}
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *trendCmd) Run(a *app) error {
 		a.warn("%s", note)
 	}
 	if len(rows) == 0 && len(notes) > 0 {
-		return &usageError{fmt.Errorf("no request in %s can be read", strings.Join(c.Paths, ", "))}
+		return fmt.Errorf("no request in %s can be read", strings.Join(c.Paths, ", "))
 	}
 	changes, looked := trend.Changes(rows, events)
 	err = trend.WriteChanges(a.stdout, c.Format, changes, looked)
@@ -148,7 +148,7 @@ func (c *trendCmd) tell(receivers []*notify.Notifier, changes []trend.Change) er
 	var known []told
 	if data, err := limitio.File(path, 64<<20); err == nil {
 		if err := json.Unmarshal(data, &known); err != nil {
-			return &usageError{fmt.Errorf("%s does not say what receivers were told: %w; remove it to have all told again", path, err)}
+			return fmt.Errorf("%s does not say what receivers were told: %w; remove it to have all told again", path, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err

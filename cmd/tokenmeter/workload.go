@@ -71,16 +71,16 @@ func (c *workloadShowCmd) Run(a *app) error {
 	}
 	l, err := loadWorkload(c.Name, workload.Options{Seed: c.Seed, Salt: cmp.Or(c.Salt, newSalt()), TokenizerName: c.Tokenizer})
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	defer l.Close()
 	first, n, at, err := arrivalsOf(l, c.Seed, c.Items)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	d, err := workload.Describe(l, first, min(c.Items, n))
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	s := shown{Description: d}
 	if at != nil {
@@ -307,7 +307,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	}
 	l, err := loadWorkload(c.Name, workload.Options{TokenizerName: c.Tokenizer, Strict: true})
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	defer l.Close()
 	var asBench benchCmd
@@ -318,7 +318,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	}
 	first, items, _, err := arrivalsOf(l, 0, 100)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	n, err := l.Len()
 	if err == nil && l.Timed {
@@ -331,7 +331,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 		d, err = workload.Describe(l, first, min(100, items))
 	}
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	words := fmt.Sprintf("%s is good", c.Name)
 	if n > 0 {

@@ -66,7 +66,7 @@ func (c *fromTrafficCmd) Run(a *app) error {
 	err := writeFile(data, c.Force, func(w io.Writer) error {
 		var err error
 		if sum, err = sessions.Renumber(w, c.Trace, span); err != nil {
-			return &usageError{err}
+			return err
 		}
 		return nil
 	})
