@@ -9,5 +9,3 @@ import _ "embed"
 //
 //go:embed notices.txt.gz
 var notices string
-
-const noticesFile = "notices.txt"

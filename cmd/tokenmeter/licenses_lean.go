@@ -9,5 +9,3 @@ import _ "embed"
 //
 //go:embed notices_lean.txt.gz
 var notices string
-
-const noticesFile = "notices_lean.txt"

@@ -20,8 +20,12 @@ func TestNoticesNameEveryModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	notices := out.String()
-	if plain, err := os.ReadFile(noticesFile); err != nil || string(plain) != notices {
-		t.Errorf("%s and what is packed of it differ: go run ./tools/notices (%v)", noticesFile, err)
+	file := "notices.txt"
+	if lean {
+		file = "notices_lean.txt"
+	}
+	if plain, err := os.ReadFile(file); err != nil || string(plain) != notices {
+		t.Errorf("%s and what is packed of it differ: go run ./tools/notices (%v)", file, err)
 	}
 	testOnly := map[string]bool{"github.com/google/go-cmp": true, "github.com/rogpeppe/go-internal": true, "pgregory.net/rapid": true,
 		"golang.org/x/tools": true, "golang.org/x/mod": true, "github.com/tmaxmax/go-sse": true}

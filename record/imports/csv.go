@@ -69,7 +69,8 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if len(all) == 0 {
 		return m, in.at(0, errors.New("the table has no row"))
 	}
-	return m, emit(in, all, add)
+	err := emit(in, &m.Load, all, add)
+	return m, err
 }
 
 func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns map[string]int) (*request, error) {

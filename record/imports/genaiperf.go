@@ -71,7 +71,8 @@ func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, erro
 			all = append(all, r)
 		}
 	}
-	return m, emit(in, all, add)
+	err = emit(in, &m.Load, all, add)
+	return m, err
 }
 
 // answer is what the server wrote, of responses that have it; an event may lie in several,

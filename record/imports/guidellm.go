@@ -133,25 +133,8 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 	if strays > 0 {
 		in.note(fmt.Sprintf("targeted_start of %s is of another clock than their other times, and not known: they count from when they were sent", metric.Plural(int64(strays), "request")))
 	}
-	oversent(in, all, &m.Load)
-	return m, emit(in, all, add)
-}
-
-// oversent leaves a rate that was asked for out of a load that sent far more, as GuideLLM 0.6.0
-// does by Poisson: half more at least, and three standard deviations of what chance makes of it.
-func oversent(in *Input, all []*request, l *run.Load) {
-	asked, ok := l.RatePerS.Get()
-	first, last, n := math.Inf(1), math.Inf(-1), 0.0
-	for _, r := range all {
-		if sensible(r.start) {
-			first, last, n = min(first, r.start), max(last, r.start), n+1
-		}
-	}
-	expected := asked * (last - first)
-	if ok && n > 1 && n-1 > 1.5*expected && n-1 > expected+3*math.Sqrt(expected) && last > first {
-		in.note(fmt.Sprintf("%.3g requests/s were sent where %.3g were asked for: that rate was not the load, and is left out", (n-1)/(last-first), asked))
-		l.RatePerS = timeline.Opt[float64]{}
-	}
+	err = emit(in, &m.Load, all, add)
+	return m, err
 }
 
 // load says when requests were sent: at a rate, when a trace says, or as others ended.

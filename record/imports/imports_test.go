@@ -769,21 +769,3 @@ func TestOTLPInOtherWriting(t *testing.T) {
 		}
 	}
 }
-
-// GuideLLM 0.6.0 sent 197 requests in 6 s that were to be 10 a second, and 0.5.2 sent 70: more
-// by chance stay the rate that was asked for.
-func TestMoreThanTheRateAskedFor(t *testing.T) {
-	for n, kept := range map[int]bool{197: false, 70: true, 3: true} {
-		var all []*request
-		for i := range n {
-			r := unknown(0)
-			r.start = 100 + 6*float64(i)/float64(n-1)
-			all = append(all, r)
-		}
-		in, load := new(Input), run.Load{Kind: "open", RatePerS: timeline.Some(10.0)}
-		oversent(in, all, &load)
-		if load.RatePerS.OK() != kept || len(in.Notes) > 0 == kept {
-			t.Errorf("%d requests: rate %v, %q", n, load.RatePerS, in.Notes)
-		}
-	}
-}

@@ -57,7 +57,8 @@ func readLLAMABench(in *Input, add func(*timeline.Timeline) error) (run.Run, err
 		began += ns / 1e9
 		all = append(all, r)
 	}
-	return m, emit(in, all, add)
+	err = emit(in, &m.Load, all, add)
+	return m, err
 }
 
 // name is the test as llama-bench's tables call it.

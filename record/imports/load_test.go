@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -111,4 +112,65 @@ func TestWhenRunsBegan(t *testing.T) {
 			t.Errorf("%s began at %q, want %q", c.file, got, c.want)
 		}
 	}
+}
+
+// GuideLLM 0.6.0 sent 197 requests in 6 s that were to be 10 a second, and 0.5.2 sent 70: more
+// by chance stay the rate that was asked for, whichever tool tells it. Chance makes more of a gamma
+// process of a small shape, whose count has the variance of Poisson's over the shape.
+func TestMoreThanTheRateAskedFor(t *testing.T) {
+	starts := func(n int) (at []float64) {
+		for i := range n {
+			at = append(at, 100+6*float64(i)/float64(n-1))
+		}
+		return at
+	}
+	list := func(n int, one func(start float64) string) string {
+		var all []string
+		for _, s := range starts(n) {
+			all = append(all, one(s))
+		}
+		return strings.Join(all, ",")
+	}
+	files := map[string]func(n int) string{
+		"vllm": func(n int) string {
+			same := func(what string) string { return list(n, func(float64) string { return what }) }
+			return `{"ttfts":[` + same("0.1") + `],"itls":[` + same("[0.05]") + `],"input_lens":[` + same("1") + `],"output_lens":[` + same("2") +
+				`],"start_times":[` + list(n, func(s float64) string { return fmt.Sprint(s) }) + `],"request_rate":10`
+		},
+		"genai-perf": func(n int) string {
+			return `{"experiments":[{"experiment":{"mode":"request_rate","value":10},"requests":[` + list(n, func(s float64) string {
+				return fmt.Sprintf(`{"timestamp":%.0f,"response_timestamps":[%.0f]}`, s*1e9, s*1e9+1e8)
+			}) + `]}]`
+		},
+		"guidellm": func(n int) string {
+			return `{"benchmarks":[{"config":{"strategy":{"type_":"poisson","rate":10.0}},"requests":{"successful":[` + list(n, func(s float64) string {
+				return fmt.Sprintf(`{"info":{"timings":{"request_start":%f,"request_end":%f}}}`, s, s+0.1)
+			}) + `]}}]`
+		},
+		// by figures of the whole run
+		"aiperf": func(n int) string {
+			return fmt.Sprintf(`{"schema_version":"1.5","request_latency":{"unit":"ms","avg":5},"request_count":{"avg":%d},"request_throughput":{"avg":%f},`+
+				`"input_config":{"phases":[{"type":"poisson","rate":10.0}]}`, n, float64(n)/6)
+		},
+	}
+	check := func(from, file string, kept bool) {
+		t.Helper()
+		in, err := NewInput("f", strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool, _ := ByName(from)
+		m, err := tool.Read(in, func(*timeline.Timeline) error { return nil })
+		said := strings.Contains(strings.Join(in.Notes, "\n"), "were asked for")
+		if err != nil || m.Load.Kind != "open" || m.Load.RatePerS.OK() != kept || said == kept {
+			t.Errorf("%s, %.80s: %+v, %q, %v", from, file, m.Load, in.Notes, err)
+		}
+	}
+	for from, file := range files {
+		for n, kept := range map[int]bool{197: false, 70: true, 3: true} {
+			check(from, file(n)+"}", kept)
+		}
+	}
+	check("vllm", files["vllm"](110)+`,"burstiness":0.1}`, true) // 60 ± 24
+	check("vllm", files["vllm"](110)+`,"burstiness":1}`, false)  // 60 ± 8
 }

@@ -100,7 +100,8 @@ func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if len(all) == 0 {
 		return m, in.at(0, errNoSpans)
 	}
-	return m, emit(in, all, add)
+	err = emit(in, &m.Load, all, add)
+	return m, err
 }
 
 func (s *otelSpan) span() *genai.Span {

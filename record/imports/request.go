@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
@@ -78,7 +79,7 @@ func collect[T any](in *Input, each func(*Input, func(int64, *T) error) error, a
 	if err != nil {
 		return err
 	}
-	return emit(in, all, add)
+	return emit(in, new(run.Load), all, add)
 }
 
 // largest is the longest time that is believed: some 30 years of a clock that
@@ -102,8 +103,9 @@ func sensible(seconds float64) bool { return seconds >= 0 && seconds < largest }
 func us(seconds float64) int64 { return int64(math.Round(seconds * 1e6)) }
 
 // emit turns the requests of a file into timelines, on a clock that begins with
-// the earliest, and hands them on in the order in which they began.
-func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) error {
+// the earliest, and hands them on in the order in which they began. load is what the
+// file tells of when they were to be sent.
+func emit(in *Input, load *run.Load, requests []*request, add func(*timeline.Timeline) error) error {
 	zero := math.Inf(1)
 	for _, r := range requests {
 		if !sensible(r.start) {
@@ -115,6 +117,8 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		zero = min(zero, r.due)
 	}
 	in.ZeroS = zero
+	first, last := span(requests)
+	exceeded(in, load, float64(len(requests)-1), last-first)
 	requestsAlone(requests)
 	slices.SortStableFunc(requests, func(a, b *request) int { return cmp.Compare(a.due, b.due) })
 	for i, r := range requests {
@@ -128,6 +132,27 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		}
 	}
 	return nil
+}
+
+// span is from when to when the requests were sent.
+func span(requests []*request) (first, last float64) {
+	first = math.Inf(1)
+	for _, r := range requests {
+		first, last = min(first, r.start), max(last, r.start)
+	}
+	return first, last
+}
+
+// exceeded leaves a rate that was asked for out of a load that sent far more, so many requests
+// in a time, as GuideLLM 0.6.0 does by Poisson: half more at least, and three standard deviations
+// of what chance makes of it, whose variance a gamma process divides by its shape.
+func exceeded(in *Input, l *run.Load, sent, seconds float64) {
+	asked, ok := l.RatePerS.Get()
+	expected := asked * seconds
+	if ok && seconds > 0 && sent > 1.5*expected && sent > expected+3*math.Sqrt(expected/max(l.Burstiness.Or(1), 1e-9)) {
+		in.note(fmt.Sprintf("%.3g requests/s were sent where %.3g were asked for: that rate was not the load, and is left out", sent/seconds, asked))
+		l.RatePerS = timeline.Opt[float64]{}
+	}
 }
 
 // requestsAlone takes the session from requests that are the first and only turn of one:

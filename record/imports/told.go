@@ -151,6 +151,10 @@ func (t *told) into(m *run.Run) error {
 		}
 	}
 	m.Told = &t.Told
+	if rate := t.Throughput.RequestsPerS.Or(0); rate > 0 {
+		n := float64(t.OK.Or(t.Total.Or(0)))
+		exceeded(t.in, &m.Load, n, n/rate)
+	}
 	t.in.note("what is taken are the figures of a whole run: they are shown as they stand, by the other tool's definitions")
 	return nil
 }

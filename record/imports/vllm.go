@@ -79,7 +79,9 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if err != nil {
 		return m, err
 	}
-	return vllmRun(v), emit(in, all, add)
+	m = vllmRun(v)
+	err = emit(in, &m.Load, all, add)
+	return m, err
 }
 
 func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error) {
