@@ -259,7 +259,7 @@ func (c *probeCmd) ask(a *app, job *probeJob) (began bool, err error) {
 		err = bench.ErrInterrupted
 	}
 	err = worse(err, folders.Finish(err != nil))
-	left := prober.Unaffordable()
+	left, ahead := prober.Unaffordable(), p.Ledger.DayToCome(time.Now())
 	none := !slices.ContainsFunc(asked, func(f exit.Facts) bool { return f != exit.Facts{} })
 	switch {
 	case err != nil:
@@ -267,10 +267,12 @@ func (c *probeCmd) ask(a *app, job *probeJob) (began bool, err error) {
 		return true, &codedError{code: exitInvalid, text: fmt.Sprintf("nothing was asked: no probe was due within %v, the next one is at %s UTC; ask for longer, or without --for for each probe once",
 			job.during, prober.Next().Format(time.DateTime))}
 	case left == 0:
+	case none && ahead != "":
+		return true, &codedError{code: exitInvalid, text: "nothing was asked: too little is left of the day's budget, and " + ahead}
 	case none:
 		return true, &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
 	default:
-		a.note("%d probes were not asked: they might have passed the day's budget", left)
+		a.note("%s", prober.Withheld())
 	}
 	return true, worse(err, failedTargets(p.Targets, asked, job.out))
 }

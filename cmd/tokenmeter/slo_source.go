@@ -70,7 +70,7 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 		}
 	}
 	if len(c.Runs) == 0 {
-		return c.fromStore(objectives, now, at)
+		return c.fromStore(a, objectives, now, at)
 	}
 	memory := &slo.Memory{Until: at}
 	objectives = slices.DeleteFunc(objectives, func(o *slo.Objective) bool {
@@ -130,7 +130,7 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 var madePlace = pattern.Lazy(`(?m)^--objective:\d+:\d+: `)
 
 // fromStore judges live data as of a moment; zero: now.
-func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time) (slo.Document, error) {
+func (c *sloSource) fromStore(a *app, objectives []*slo.Objective, now, until time.Time) (slo.Document, error) {
 	at := until
 	if at.IsZero() {
 		at = now
@@ -145,6 +145,15 @@ func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time)
 	memory, err := history.LoadUntil(ctx, stores, now, until)
 	if err != nil {
 		return doc, err
+	}
+	if until.IsZero() {
+		by, err := history.Ahead(ctx, stores, now)
+		if err != nil {
+			return doc, err
+		}
+		if by > 0 {
+			a.say("tokenmeter slo: the history goes on for %s after the time of this machine, so the last of it is not seen: one of the two clocks is wrong; set it, or give --at", by.Round(time.Second))
+		}
 	}
 	doc.Objectives = slo.Evaluate(objectives, memory, at)
 	return doc, history.Percentiles(ctx, stores, objectives, doc.Objectives, until)

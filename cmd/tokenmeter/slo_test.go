@@ -134,3 +134,44 @@ func TestSLOOfLiveData(t *testing.T) {
 		}
 	}
 }
+
+// A history that goes on behind this machine's time was written by another clock: what is
+// not seen for that is told.
+func TestSLOOfAnotherClock(t *testing.T) {
+	dir := t.TempDir()
+	config, database := filepath.Join(dir, "slo.yaml"), filepath.Join(dir, "history.db")
+	text := "objectives: [{name: up, objective: availability >= 99%}]\n"
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	objectives, _, err := slo.Load(config, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	begin := time.Now().Add(-time.Minute).Truncate(time.Second)
+	r, err := history.NewRecorder(t.Context(), db, objectives, begin, slo.Live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() (errs string) {
+		var out, words bytes.Buffer
+		Main([]string{"slo", "check", "-c", config, "--store", database}, &out, &words, func(string) (string, bool) { return "", false })
+		return words.String()
+	}
+	for at := begin; at.Before(begin.Add(30 * time.Minute)); at = at.Add(10 * time.Second) {
+		if err := r.Flush(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		if at.Equal(begin.Add(time.Minute)) && strings.Contains(check(), "clock") {
+			t.Error("a history up to now is said to be ahead")
+		}
+	}
+	if got := check(); !strings.Contains(got, "the history goes on for") {
+		t.Errorf("a history of half an hour to come: %q", got)
+	}
+}

@@ -157,6 +157,17 @@ func (l *Ledger) Spent(now time.Time) Spent {
 	return l.spent
 }
 
+// DayToCome says that the budget is that of a day which is more than a day away, and what to
+// do; empty: it isn't. A clock that was ahead began that day. What was spent since counts for
+// it, and no new day begins until it is over: who puts a clock back gets no second budget.
+func (l *Ledger) DayToCome(now time.Time) string {
+	day := l.Spent(now).Day
+	if t, err := time.Parse(time.DateOnly, day); err != nil || t.Sub(now.UTC()) < 24*time.Hour {
+		return ""
+	}
+	return fmt.Sprintf("it is that of %s, which this machine's clock said before it was put back: remove %s tomorrow (UTC), or no day begins before that one", day, l.path)
+}
+
 // turn begins a new day. A clock that was put back begins none.
 func (l *Ledger) turn(now time.Time) {
 	if day := now.UTC().Format(time.DateOnly); day > l.spent.Day {

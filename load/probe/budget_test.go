@@ -57,3 +57,32 @@ func TestDamagedLedger(t *testing.T) {
 		}
 	}
 }
+
+// A day that a clock began while it was ahead keeps the budget, and whoever wonders why
+// nothing is asked is told. Clocks that differ by the day they are in are no such case.
+func TestBudgetOfADayToCome(t *testing.T) {
+	today := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name  string
+		began time.Time
+		told  bool
+	}{
+		{"today", today, false},
+		{"tomorrow", today.Add(24 * time.Hour), false},
+		{"years ahead", today.AddDate(3, 0, 0), true},
+	} {
+		l, err := OpenLedger(filepath.Join(t.TempDir(), "spent.json"), Budget{Tokens: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := l.reserve(c.began, 0, 60); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if _, ok, _ := l.reserve(today, 0, 60); ok {
+			t.Errorf("%s: a clock that was put back got a second budget", c.name)
+		}
+		if got := l.DayToCome(today); (got != "") != c.told || c.told && !strings.Contains(got, "2029-03-01") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}

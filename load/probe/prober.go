@@ -150,6 +150,19 @@ func Mark(cfg *client.Config) {
 // cost would have passed the day's budget.
 func (p *Prober) Unaffordable() int64 { return p.unaffordable.Load() }
 
+// Withheld says how many probes were not asked for want of budget, and why; empty: none.
+func (p *Prober) Withheld() string {
+	n := p.unaffordable.Load()
+	if n == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d probes were not asked: they might have passed the day's budget", n)
+	if ahead := p.plan.Ledger.DayToCome(p.now()); ahead != "" {
+		text += "; " + ahead
+	}
+	return text
+}
+
 // prompts makes the texts of a kind, with words that nobody has seen before.
 func (p *Prober) prompts(k *Kind) (*workload.Loaded, error) {
 	tail, err := p.plan.Tokenizer.Count(k.task(0).text)

@@ -179,8 +179,8 @@ func (p *prober) day(ctx context.Context, until time.Time) error {
 		return err
 	}
 	err = asking.Run(ctx, until)
-	if n := asking.Unaffordable(); n > 0 {
-		plan.Say(fmt.Sprintf("%d probes were not asked: they might have passed the day's budget", n))
+	if text := asking.Withheld(); text != "" {
+		plan.Say(text)
 	}
 	return errors.Join(err, folders.Finish(err != nil || ctx.Err() != nil))
 }

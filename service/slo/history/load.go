@@ -60,6 +60,30 @@ func load(ctx context.Context, stores []Reader, now, until time.Time, r Redate) 
 	return memory, nil
 }
 
+// Ahead is how far the histories go on beyond a moment, which is to be now: by so much the
+// clock of a daemon that writes them is ahead of this machine's, or was when it wrote. 0 where
+// that is no more than two flushes may be apart.
+func Ahead(ctx context.Context, stores []Reader, now time.Time) (time.Duration, error) {
+	latest := now
+	for _, s := range stores {
+		watched, err := s.Watched(ctx)
+		if err != nil {
+			return 0, err
+		}
+		for _, list := range watched {
+			for _, i := range list {
+				if i.To.After(latest) {
+					latest = i.To
+				}
+			}
+		}
+	}
+	if by := latest.Sub(now); by > Tolerated {
+		return by, nil
+	}
+	return 0, nil
+}
+
 // ahead is how far in the future what was stored may lie: another host's clock.
 // What lies beyond was written while a clock was wrong.
 const ahead = time.Hour
