@@ -77,7 +77,7 @@ var rooms = map[string][]string{
 	"load/schedule":  {"base/random"},
 	"load/workload":  {"load/answer", "wire/api", "record/genai", "record/stat", "record/timeline", "base/config", "base/limitio", "base/pattern", "base/printable", "base/pyjson", "base/random"},
 	"load/doctor":    {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/printable", "base/secret"},
-	"load/probe":     {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/run", "record/timeline", "base/clock", "base/limitio", "base/printable", "base/random"},
+	"load/probe":     {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/metric", "record/run", "record/timeline", "base/clock", "base/limitio", "base/printable", "base/random"},
 	"load/bench":     {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/control":   {"load/bench", "wire/api", "wire/client", "record/metric", "record/run", "record/timeline", "base/child", "base/printable", "base/secret"},
 	"load/sweep":     {"load/bench", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/limitio", "base/pattern", "base/printable", "base/random"},

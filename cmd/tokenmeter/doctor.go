@@ -79,7 +79,7 @@ func (c *doctorCmd) options(a *app) (doctor.Options, error) {
 	check.choice("--preflight", c.Preflight, "get", "probe")
 	c.checkShared(&check, "table", "json")
 	switch {
-	case c.URL == "" && (o.Probe || c.API != "" || c.Model != ""):
+	case c.URL == "" && (c.given() || o.Probe || c.Preflight+c.ConnectTimeout+c.Timeout != ""):
 		check.addf("no server is named: give its URL, like http://localhost:8000")
 	case c.URL != "":
 		if _, err := client.JoinURL(c.URL, "/v1/models"); err != nil {

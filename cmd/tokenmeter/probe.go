@@ -76,6 +76,9 @@ func (c *probeCmd) Run(a *app) error {
 		return c.show(a, job)
 	}
 	c.warnSecrets(a)
+	if c.Insecure {
+		a.warn("warning: %s", metric.UnverifiedTLS().Says)
+	}
 	began, err := c.ask(a, job)
 	if !began {
 		return err
@@ -112,8 +115,8 @@ func (c *probeCmd) plan(a *app) (*probeJob, error) {
 	for _, url := range urls {
 		job.plan.Targets = append(job.plan.Targets, c.target(a, &check, url))
 	}
-	if job.during > 0 && len(urls) == 0 {
-		check.addf("no server is named: give its URL, like http://localhost:8000")
+	if len(urls) == 0 && (c.targetFlags.given() || len(c.Only) > 0 || c.For+c.Suite+c.Prices+c.Tokens+c.USD != "") {
+		check.addf("no server is named: give its URL, like http://localhost:8000; without one --out and --window say what is shown")
 	}
 	if err := check.err(); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"tokenmeter/base/limitio"
@@ -32,6 +33,12 @@ type targetFlags struct {
 	FollowRedirects bool   `group:"connection" help:"Follow redirects that keep the method and the host."`
 	NoKeepalive     bool   `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
 	HTTP2           bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
+}
+
+// given reports whether one of them was, but for the server itself.
+func (c targetFlags) given() bool {
+	c.URL = ""
+	return !reflect.ValueOf(c).IsZero()
 }
 
 // apiOf is the API that was named, or the one that the URL tells; nil where neither

@@ -95,8 +95,8 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	}
 	r.do, r.slow.cfg = cl, cfg
 	if cfg.TLS != nil && cfg.TLS.InsecureSkipVerify {
-		r.log.notice("tls_unverified", timeline.Opt[float64]{},
-			"The server's certificate was not verified (--insecure): whoever answered may be another, and could read the key.")
+		w := metric.UnverifiedTLS()
+		r.log.notice(w.Name, w.Value, "%s", w.Says)
 	}
 	return r, cl, nil
 }

@@ -12,6 +12,7 @@ import (
 	"tokenmeter/base/clock"
 	"tokenmeter/load/machine"
 	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -55,6 +56,9 @@ func Create(ctx context.Context, root string, targets []Target, about About, clk
 			Published: said[i],
 			Load:      run.Load{Kind: "closed", Arrival: "closed", Warmup: "0", Workers: 1, NoKeepAlive: true},
 			Workload:  run.Workload{Kind: "probe", Classes: classes, PromptsUnique: true, OutputIsCap: true}}
+		if tls := t.Client.TLS; tls != nil && tls.InsecureSkipVerify {
+			m.Noticed = append(m.Noticed, metric.UnverifiedTLS())
+		}
 		w, err := run.Create("", m, run.Options{Root: filepath.Join(root, run.Slug(t.Name))})
 		if err != nil {
 			return nil, errors.Join(err, f.Close())

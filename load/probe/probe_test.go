@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -22,6 +23,7 @@ import (
 	"tokenmeter/physics/sim"
 	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -564,6 +566,7 @@ func TestFolders(t *testing.T) {
 		c.t = t
 		clk := clock.Start()
 		targets := served(t, of(c), of(c))
+		targets[1].Client.TLS = &tls.Config{InsecureSkipVerify: true}
 		var l log
 		plan := l.plan(t, root, targets, []Kind{{Name: "a", Output: 8, Ask: true}}, Budget{})
 		f, err := Create(t.Context(), root, targets, About{Version: "v", Kinds: plan.Kinds}, clk)
@@ -596,7 +599,8 @@ func TestFolders(t *testing.T) {
 				t.Errorf("%+v, %v", rec, err)
 			}
 		}
-		if m := folder.Run(); m.Tags["source"] != "probe" || m.Requests.OK != 1 || m.Partial {
+		unverified := slices.ContainsFunc(folder.Run().Warnings, func(w metric.Warning) bool { return w.Name == "tls_unverified" })
+		if m := folder.Run(); unverified != strings.Contains(dir, "t1") || m.Tags["source"] != "probe" || m.Requests.OK != 1 || m.Partial {
 			t.Errorf("%+v", m)
 		}
 		folder.Close()
