@@ -319,12 +319,13 @@ func Generates(path string) bool {
 
 // endOf is the end of a path that no base has, though the API behind it is not known:
 // Vertex AI's endpoints, whose containers may speak any, Snowflake's, watsonx's,
-// DashScope's, Baseten's, SageMaker's, RunPod's, Replicate's, Cloudflare's and Triton's own,
+// DashScope's, Baseten's, SageMaker's, RunPod's, Replicate's, Cloudflare's, Triton's and
+// LM Studio's own,
 // and what containers on Azure's machine learning do, whatever that is.
 // Empty: none.
 func endOf(path string) string {
 	for _, end := range []string{":predict", ":rawPredict", ":complete", "/text/generation", "/text/generation_stream", "/text-generation/generation",
-		"/multimodal-generation/generation", "/production/predict", "/development/predict", "/invocations-response-stream", "/runsync", "/v1/predictions", "/score"} {
+		"/multimodal-generation/generation", "/production/predict", "/development/predict", "/invocations-response-stream", "/runsync", "/v1/predictions", "/score", "/api/v1/chat"} {
 		if strings.HasSuffix(path, end) {
 			return end
 		}

@@ -173,10 +173,11 @@ func TestBasesAsPasted(t *testing.T) {
 	}
 	for path, want := range map[string]bool{
 		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
+		// lmstudio-ai/docs 1_developer/_2_rest
 		// llama.cpp's README, NIM's and Voyage's references, TEI's OpenAPI description
 		"/reranking": false, "/v1/reranking": false, "/embedding": false, "/v1/ranking": false, "/embed_all": false, "/v1/multimodalembeddings": false, "/apply-template": false, "/ranking/v1": true, "/rankings": true,
 		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,
-		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/ai/run/@cf/m": false, "/environments/production/predict": false, "/team/generation": true, "/v2/models/m/generate": true, "/cortex/inference:complete": false, "/score": false, "/v1/score": false, "/v2/e/run": false, "/scores": true, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
+		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true, "/endpoints/1:predict": false, "/ai/run/@cf/m": false, "/environments/production/predict": false, "/team/generation": true, "/v2/models/m/generate": true, "/cortex/inference:complete": false, "/score": false, "/api/v1/chat": false, "/v1/chat": true, "/v2/chat": true, "/api/chat": true, "/chat": true, "/v1/score": false, "/v2/e/run": false, "/scores": true, "/ml/v1/text/generation_stream": false, "/v1/models/m:generateContent": true,
 		"/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": true,
 		"/v1": true, "": true, "/v1/chat/completions": true, "/embeddings/v1": true,
 	} {
