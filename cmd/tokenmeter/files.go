@@ -67,6 +67,8 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 		}
 	}
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+strconv.Itoa(os.Getpid()))
+	halfFiles.Store(name, nil)
+	defer halfFiles.Delete(name)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
 		return &run.WriteError{Path: path, Err: err, Named: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -42,10 +43,21 @@ func interruptible(stopping func()) (ctx context.Context, end func()) {
 	}
 }
 
-// leave ends the program now, and the programs that it runs.
+// leave ends the program now, and the programs that it runs, and leaves no half file.
 func leave() {
 	child.EndAll()
+	removeHalfFiles()
 	os.Exit(exitInterrupted)
+}
+
+// halfFiles has the files that are being written and do not bear their own name yet.
+var halfFiles sync.Map
+
+func removeHalfFiles() {
+	halfFiles.Range(func(name, _ any) bool {
+		_ = os.Remove(name.(string))
+		return true
+	})
 }
 
 // working counts the contexts of interruptible that did not end.
