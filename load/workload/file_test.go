@@ -548,6 +548,37 @@ func TestLengthsHaveABound(t *testing.T) {
 	}
 }
 
+// BurstGPT's release 2.0 names the conversation of its chats, and of API calls none. Source: its README.
+func TestSessionsOfBurstGPT(t *testing.T) {
+	const table = "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type\n" +
+		"19440110.0,1722ac82,43,GPT-4,906,446,1352,Conversation log\n19440161.0,,2,ChatGPT,36,29,65,API log\n" +
+		"19440163.0,,2,ChatGPT,37,29,66,API log\n19440210.0,1722ac82,12,GPT-4,1380,12,1392,Conversation log\n"
+	l, err := loadText(t, "burst3.csv", table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(l.Remarks(), "; "); !strings.Contains(notes, "records name sessions") || strings.Contains(notes, "Session ID") {
+		t.Errorf("%q", notes)
+	}
+	path := filepath.Join(t.TempDir(), "burst3.csv")
+	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err = loadText(t, "x.yaml", "file: "+path+"\nsessions: true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{2, 1, 1} {
+		if it := l.Item(int64(i)); it.Err != nil || it.Len() != want {
+			t.Errorf("session %d has %d requests, %v; want %d", i, it.Len(), it.Err, want)
+		}
+	}
+	first := l.Item(0)
+	if second := first.Nth(1); second.At.Or(0) != 100*time.Second || second.InputTokens.Or(0) != 1380 {
+		t.Errorf("%+v", second)
+	}
+}
+
 // A table that pandas wrote has its rows' numbers in front, in a column without a name.
 func TestTableWithAnIndex(t *testing.T) {
 	l, err := loadText(t, "burst.csv", ",Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n0,5,ChatGPT,472,18,490,Conversation log\n1,45,ChatGPT,1087,230,1317,Conversation log\n")

@@ -110,7 +110,7 @@ var fields = map[string][]string{
 	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl", "prompt_tokens_count", "num_prefill_tokens"},
 	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl", "output_tokens_count", "num_decode_tokens", "max_output_tokens", "max_new_tokens", "n_predict"},
 	"time":     {"timestamp", "TIMESTAMP", "Timestamp", "time", "arrival_time", "arrived_at"},
-	"session":  {"session", "session_id", "conversation_id"},
+	"session":  {"session", "session_id", "conversation_id", "Session ID"},
 	"model":    {"model"},
 	"priority": {"priority"},
 	"answer":   {"answer", "expected", "check"},
@@ -270,10 +270,17 @@ func userTurns(row records.Row) (turns []turn, err error) {
 	return turns, nil
 }
 
-func readRest(r *reading, row records.Row, e *entry) (err error) {
-	if v, ok := r.get(row, "session"); ok {
-		e.session = fmt.Sprint(v)
+// session is the name of a record's session; empty: it names none.
+func (r *reading) session(row records.Row) string {
+	v, ok := r.get(row, "session")
+	if !ok {
+		return ""
 	}
+	return fmt.Sprint(v)
+}
+
+func readRest(r *reading, row records.Row, e *entry) (err error) {
+	e.session = r.session(row)
 	if v, ok := row.Get("chat_id"); ok && e.session == "" {
 		parent, _ := row.Get("parent_chat_id")
 		e.chat, e.parent = fmt.Sprint(v), fmt.Sprint(parent)
@@ -405,6 +412,7 @@ func readBurstGPT(r *reading, row records.Row) (e entry, err error) {
 			return e, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	e.session = r.session(row) // since BurstGPT's release 2.0, of conversations alone
 	return e, readWhen(r, row, &e)
 }
 
