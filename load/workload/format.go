@@ -223,10 +223,14 @@ func readText(r *reading, row records.Row, e *entry) (err error) {
 		if !isText {
 			return errors.New("the prompt is no text")
 		}
-		if text != "" {
+		if said := arenaTurns(row, text); said != nil {
+			if e.turns, err = userTurns(said); err != nil {
+				return err
+			}
+		} else if text != "" {
 			e.messages = user(text)
 		}
-	} else if e.turns, err = userTurns(row); err != nil && !e.input.OK() { // else a prompt is made
+	} else if e.turns, err = listedTurns(row); err != nil && !e.input.OK() { // else a prompt is made
 		return err
 	}
 	said := &e.messages
@@ -244,19 +248,30 @@ func readText(r *reading, row records.Row, e *entry) (err error) {
 	return nil
 }
 
-// userTurns reads what a user says turn by turn, as the questions of MT-Bench and Spec-Bench
+// arenaTurns are a user's turns where they stand under prompt as JSON text, beside those of two
+// models' answers, as in LMSYS's arena (lmsys-arena-human-preference-55k); nil: they are none.
+func arenaTurns(row records.Row, text string) (said []any) {
+	if !hasAny("response_a")(row.Names()) || json.Unmarshal([]byte(text), &said) != nil {
+		return nil
+	}
+	return said
+}
+
+// listedTurns reads what a user says turn by turn, as the questions of MT-Bench and Spec-Bench
 // have it; nil where a record has none, or only a number of turns.
-func userTurns(row records.Row) (turns []turn, err error) {
+func listedTurns(row records.Row) (turns []turn, err error) {
 	v, _ := row.Get("turns")
 	if text, isText := v.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") { // in CSV
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			return nil, fmt.Errorf("turns: %w", err)
 		}
 	}
-	said, isList := v.([]any)
-	if !isList {
-		return nil, nil
-	}
+	said, _ := v.([]any)
+	return userTurns(said)
+}
+
+// userTurns are the texts of a user's turns, up to the first that is empty.
+func userTurns(said []any) (turns []turn, err error) {
 	for i, x := range said {
 		text, isText := x.(string)
 		if !isText {

@@ -24,6 +24,8 @@ func TestTurnsOfAUser(t *testing.T) {
 		"q.jsonl": mtBench,
 		"q.json":  "[" + strings.ReplaceAll(strings.TrimSpace(mtBench), "\n", ",\n") + "]",
 		"q.csv":   "id,turns\n1,\"[\"\"Compose a travel post.\"\",\"\"Rewrite it.\"\"]\"\n2,\"[\"\"a\"\",\"\"b\"\"]\"\n3,\"[\"\"Summarize this.\"\"]\"\n",
+		// lmsys-arena-human-preference-55k
+		"arena.csv": "id,model_a,prompt,response_a\n1,m,\"[\"\"Compose a travel post.\"\",\"\"Rewrite it.\"\"]\",\"[\"\"x\"\",null]\"\n2,m,\"[\"\"a\"\",\"\"b\"\"]\",x\n3,m,\"[\"\"Summarize this.\"\"]\",x\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
