@@ -45,6 +45,22 @@ func readEndpoints(in *Input, _ func(*timeline.Timeline) error) (run.Run, error)
 	if qps := t.number(o, "qps"); failed == timeline.Some(int64(0)) {
 		t.Throughput.RequestsPerS = qps
 	}
+	endpointsLoad(t, o, &m.Load)
 	err := t.into(&m)
 	return m, err
+}
+
+// endpointsLoad is the load that the run was configured with; of max_throughput all is sent at
+// once, whatever its target_qps. Source: LoadPattern in config/settings.py.
+func endpointsLoad(t *told, o object, l *run.Load) {
+	config, _ := o["run_config"].(object)
+	pattern, _ := config["load_pattern"].(object)
+	switch text(pattern, "type") {
+	case "poisson":
+		l.Kind, l.Arrival, l.RatePerS = "open", "poisson", t.number(pattern, "target_qps")
+	case "concurrency", "agentic_inference": // whose conversations are so many at once
+		l.Kind, l.Concurrency = "closed", t.whole(t.number(pattern, "target_concurrency"))
+	case "max_throughput":
+		l.Kind = "open"
+	}
 }

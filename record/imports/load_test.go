@@ -21,6 +21,7 @@ func llmd(when, load string) string {
 func TestLoads(t *testing.T) {
 	const aiperf = `{"schema_version":"1.5","request_latency":{"unit":"ms","avg":5},"request_count":{"avg":2},"input_config":{"phases":[`
 	const vllm = `{"ttfts":[0.1],"itls":[[0.05]],"input_lens":[1],"output_lens":[2],"start_times":[0]`
+	const endpoints = `{"n_samples_issued":2,"n_samples_completed":2,"duration_ns":5000000000,"ttft":{"avg":3},"run_config":{"load_pattern":`
 	rate, streams := timeline.Some[float64], timeline.Some[int64]
 	for _, c := range []struct {
 		from, file string
@@ -53,6 +54,12 @@ func TestLoads(t *testing.T) {
 		// llmdbenchmark/analysis/benchmark_report/native_to_br0_2.py import_vllm_benchmark: request_rate and max_concurrency
 		{"llm-d", llmd(`"duration":"PT1S"`, `"rate_qps":10.0,"concurrency":64`), run.Load{Kind: "open", RatePerS: rate(10), Concurrency: streams(64)}},
 		{"llm-d", llmd(`"duration":"PT1S"`, `"rate_qps":null,"concurrency":64`), run.Load{Kind: "closed", Concurrency: streams(64)}},
+		// src/inference_endpoint/config/settings.py of mlcommons/endpoints: LoadPattern
+		{"mlperf-endpoints", endpoints + `{"type":"poisson","target_qps":4.0,"target_concurrency":null,"use_legacy_loadgen_qps_metrics":true}}}`, run.Load{Kind: "open", Arrival: "poisson", RatePerS: rate(4)}},
+		{"mlperf-endpoints", endpoints + `{"type":"concurrency","target_qps":null,"target_concurrency":8}}}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		{"mlperf-endpoints", endpoints + `{"type":"agentic_inference","target_qps":null,"target_concurrency":8}}}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		{"mlperf-endpoints", endpoints + `{"type":"max_throughput","target_qps":10.0,"target_concurrency":null}}}`, run.Load{Kind: "open"}},
+		{"mlperf-endpoints", endpoints + `null}}`, run.Load{}},
 		// inference_perf/reportgen/base.py writes nothing of load.type; each request has a time for which it was scheduled
 		{"inference-perf", `[{"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
 		{"inference-perf", `[{"scheduled_time":1,"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
