@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,11 @@ func aiperfRecords(in *Input, read func(at int64, v *aiperfRecord) error) error 
 	})
 }
 
-var isAIPerfSummary = contains(`"request_latency"`, `"schema_version"`)
+// isAIPerfSummary: those of 0.2 and 0.3 have no schema_version, and was_cancelled, which genai-perf's
+// files of the same form lack.
+func isAIPerfSummary(head []byte) bool {
+	return contains(`"request_latency"`, `"schema_version"`)(head) || contains(`"request_latency"`, `"input_config"`, `"was_cancelled"`)(head)
+}
 
 func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
@@ -223,9 +228,13 @@ func aiperfSummary(in *Input, m *run.Run) error {
 }
 
 // aiperfLoad is the load of the one measured phase; the load of several is not one.
-// Source: aiperf/config/phases.py.
+// Source: aiperf/config/phases.py since 0.9, and common/config/user_config.py before.
 func aiperfLoad(t *told, o object, l *run.Load) {
 	config, _ := o["input_config"].(object)
+	if _, old := config["loadgen"].(object); old {
+		aiperfLoadGen(t, config, l)
+		return
+	}
 	phases, _ := config["phases"].([]any)
 	var phase object
 	for _, p := range phases {
@@ -243,7 +252,35 @@ func aiperfLoad(t *told, o object, l *run.Load) {
 		l.Kind, l.Concurrency = "closed", t.whole(t.number(phase, "concurrency"))
 	case "poisson", "gamma", "constant": // which a concurrency may cap
 		l.Kind, l.Arrival, l.RatePerS, l.Concurrency = "open", kind, t.number(phase, "rate"), t.whole(t.number(phase, "concurrency"))
+		if kind == "gamma" {
+			l.Burstiness = t.number(phase, "smoothness") // the shape
+		}
 	case "fixed_schedule":
 		l.Kind = "open"
+	}
+}
+
+// aiperfLoadGen is the load as AIPerf's flags said it, of which the file has those that were
+// given: a rate goes before streams, and a schedule before both. A Mooncake trace is played by
+// its times where it has some, which the file doesn't tell.
+func aiperfLoadGen(t *told, config object, l *run.Load) {
+	loadgen, _ := config["loadgen"].(object)
+	of, _ := config["input"].(object)
+	if _, swept := loadgen["concurrency"].([]any); swept {
+		return
+	}
+	rate, streams := t.number(loadgen, "request_rate"), t.whole(t.number(loadgen, "concurrency"))
+	switch {
+	case of["fixed_schedule"] == true:
+		l.Kind = "open"
+	case text(of, "custom_dataset_type") == "mooncake_trace", loadgen["user_centric_rate"] != nil:
+	case rate.OK():
+		l.Kind, l.RatePerS, l.Concurrency = "open", rate, streams
+		l.Arrival = cmp.Or(text(loadgen, "arrival_pattern"), text(loadgen, "request_rate_mode"), "poisson")
+		if l.Arrival == "gamma" {
+			l.Burstiness = t.number(loadgen, "arrival_smoothness")
+		}
+	case streams.OK():
+		l.Kind, l.Concurrency = "closed", streams
 	}
 }

@@ -21,6 +21,7 @@ func llmd(when, load string) string {
 func TestLoads(t *testing.T) {
 	const aiperf = `{"schema_version":"1.5","request_latency":{"unit":"ms","avg":5},"request_count":{"avg":2},"input_config":{"phases":[`
 	const vllm = `{"ttfts":[0.1],"itls":[[0.05]],"input_lens":[1],"output_lens":[2],"start_times":[0]`
+	const older = `{"request_throughput":{"unit":"requests/sec","avg":2},"request_latency":{"unit":"ms","avg":5},"request_count":{"unit":"requests","avg":2},"input_config":{"loadgen":`
 	const endpoints = `{"n_samples_issued":2,"n_samples_completed":2,"duration_ns":5000000000,"ttft":{"avg":3},"run_config":{"load_pattern":`
 	rate, streams := timeline.Some[float64], timeline.Some[int64]
 	for _, c := range []struct {
@@ -35,6 +36,15 @@ func TestLoads(t *testing.T) {
 		{"aiperf", aiperf + `{"type":"concurrency","concurrency":1},{"type":"concurrency","concurrency":4}]}}`, run.Load{}},
 		{"aiperf", aiperf + `]}}`, run.Load{}},
 		{"aiperf", `{"metadata":{"request_start_ns":1e9,"request_end_ns":2e9,"benchmark_phase":"profiling"},"metrics":{}}`, run.Load{}},
+		{"aiperf", aiperf + `{"type":"gamma","rate":4.0,"smoothness":0.5}]}}`, run.Load{Kind: "open", Arrival: "gamma", Burstiness: rate(0.5), RatePerS: rate(4)}},
+		// aiperf/common/config of 0.2 to 0.8: loadgen_config.py, user_config.py validate_timing_mode
+		{"aiperf", older + `{"concurrency":8,"request_rate_mode":"concurrency_burst"}},"was_cancelled":false}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		{"aiperf", older + `{"request_rate":4.0}},"was_cancelled":false}`, run.Load{Kind: "open", Arrival: "poisson", RatePerS: rate(4)}},
+		{"aiperf", older + `{"request_rate":4.0,"concurrency":8,"request_rate_mode":"constant"}},"was_cancelled":false}`, run.Load{Kind: "open", Arrival: "constant", RatePerS: rate(4), Concurrency: streams(8)}},
+		{"aiperf", older + `{"request_rate":4.0,"arrival_pattern":"gamma","arrival_smoothness":2}},"schema_version":"1.0"}`, run.Load{Kind: "open", Arrival: "gamma", Burstiness: rate(2), RatePerS: rate(4)}},
+		{"aiperf", older + `{"concurrency":8},"input":{"fixed_schedule":true}},"was_cancelled":false}`, run.Load{Kind: "open"}},
+		{"aiperf", older + `{"concurrency":8},"input":{"custom_dataset_type":"mooncake_trace"}},"was_cancelled":false}`, run.Load{}},
+		{"aiperf", older + `{"concurrency":[8,16]}},"was_cancelled":false}`, run.Load{}},
 		// vllm/benchmarks/serve.py: a ramp demands a rate of inf, which without a limit is all at once
 		{"vllm", vllm + `,"request_rate":4}`, run.Load{Kind: "open", RatePerS: rate(4)}},
 		{"vllm", vllm + `,"request_rate":4,"burstiness":1.0}`, run.Load{Kind: "open", RatePerS: rate(4), Arrival: "poisson"}},
