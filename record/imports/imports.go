@@ -46,6 +46,7 @@ var Importers = []Importer{
 	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
 	{"llmeter", "llmeter's responses.jsonl, and stats.json as a summary", isLLMeter, readLLMeter},
 	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", contains(`"experiments"`, `"response_timestamps"`), readGenAIPerf},
+	{"genai-bench", "genai-bench's file of a scenario and a number of streams", contains(`"aggregated_metrics"`, `"mean_output_throughput_tokens_per_s"`), readGenAIBench},
 	{"llama-bench", "llama-bench -o json, jsonl, csv or md", isLLAMABench, readLLAMABench},
 	{"mlperf", "MLPerf LoadGen's mlperf_log_summary.txt and mlperf_log_detail.txt", isMLPerf, readMLPerf},
 	{"mlperf-endpoints", "MLPerf Endpoints' result_summary.json", contains(`"n_samples_issued"`, `"duration_ns"`), readEndpoints},

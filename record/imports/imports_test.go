@@ -372,6 +372,58 @@ func TestLLMeterStats(t *testing.T) {
 	}
 }
 
+// genai-bench's files, written by its own code in both of its units; what is wanted was
+// computed by Python's statistics from the requests that the files listed, all but one of
+// which are taken out. Vectors have no first token, and a failure is no output.
+func TestGenAIBench(t *testing.T) {
+	read := func(name string) run.Run {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := NewInput(name, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := Recognise(in.Head())
+		if from == nil || from.Name != "genai-bench" {
+			t.Fatalf("%s is taken for a file of %v", name, from)
+		}
+		m, err := from.Read(in, nil)
+		if err != nil || m.Told == nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	chat, vectors := read("genaibench.json"), read("genaibench_embeddings.json")
+	for name, got := range map[string][2]float64{
+		"TTFT":           {chat.Told.Metrics["ttft_ms"].Mean.Or(0), 77.42582620024525},
+		"its deviation":  {chat.Told.Metrics["ttft_ms"].SD.Or(0), 79.28059696248688},
+		"its n":          {float64(chat.Told.Metrics["ttft_ms"].N), 30},
+		"E2E":            {chat.Told.Metrics["e2e_ms"].Mean.Or(0), 144.8442828002347},
+		"tokens/s":       {chat.Told.Throughput.SuccessOutputTPS.Or(0), 288.53403159664146},
+		"requests/s":     {chat.Told.Throughput.RequestsPerS.Or(0), 12.022251316526729},
+		"streams":        {float64(chat.Load.Concurrency.Or(0)), 2},
+		"ok":             {float64(chat.Told.OK.Or(-1)), 30},
+		"E2E of vectors": {vectors.Told.Metrics["e2e_ms"].Mean.Or(0), 29.73616418785241},
+		"vectors":        {float64(vectors.Told.OK.Or(-1)), 32},
+		"failed":         {float64(vectors.Told.Failed.Or(-1)), 1},
+		"all":            {float64(vectors.Told.Total.Or(-1)), 33},
+	} {
+		if math.Abs(got[0]-got[1]) > 1e-9*got[1] {
+			t.Errorf("%s is %v, want %v", name, got[0], got[1])
+		}
+	}
+	for _, none := range []string{"ttft_ms", "tpot_ms", "output_tokens"} {
+		if d, has := vectors.Told.Metrics[none]; has {
+			t.Errorf("vectors have %s: %+v", none, d)
+		}
+	}
+	if vectors.Told.Throughput.SuccessOutputTPS.OK() || vectors.Told.Throughput.SystemInputTPS.OK() {
+		t.Errorf("%+v", vectors.Told.Throughput)
+	}
+}
+
 // Files that can't be imported and are known say where the requests are.
 func TestSummariesAreKnown(t *testing.T) {
 	for head, want := range map[string]string{
