@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -110,7 +111,7 @@ func llamaMarkdownRows(in *Input, t *told) (tests []llamaTest, err error) {
 			case "test":
 				test.name = cells[i]
 			case "t/s":
-				mean, sd, _ := strings.Cut(cells[i], "±")
+				mean, sd := meanAndDeviation(cells[i])
 				v, ok := jsonNumber(mean)
 				if !ok {
 					return in.at(at, fmt.Errorf("t/s is %q, no number", cells[i]))
@@ -128,6 +129,19 @@ func llamaMarkdownRows(in *Input, t *told) (tests []llamaTest, err error) {
 		err = in.at(int64(len(in.data)), errors.New("the table has no row"))
 	}
 	return tests, err
+}
+
+// meanAndDeviation parts "5.00 ± 0.10", whatever stands for the sign where a terminal or an
+// editor has no ±: +/-, or the letters that its bytes are in another code page.
+func meanAndDeviation(cell string) (mean, sd string) {
+	digits := func(r rune) bool { return r == '.' || r >= '0' && r <= '9' }
+	mean = strings.TrimRightFunc(cell, digits)
+	sd = cell[len(mean):]
+	mean = strings.TrimRightFunc(mean, func(r rune) bool { return !digits(r) && (r >= utf8.RuneSelf || strings.ContainsRune(" +/-", r)) })
+	if mean == "" || mean == cell[:len(cell)-len(sd)] { // nothing stands between
+		return cell, ""
+	}
+	return mean, sd
 }
 
 func llamaCSVRows(in *Input, t *told) (tests []llamaTest, err error) {

@@ -270,3 +270,27 @@ func TestRunsCutShort(t *testing.T) {
 		t.Errorf("%+v, %v", m.Told, err)
 	}
 }
+
+// llama-bench writes a ± between mean and deviation (tools/llama-bench/llama-bench.cpp); terminals of
+// other code pages make other letters of its bytes, and people write what they can type.
+func TestLLAMABenchDeviations(t *testing.T) {
+	for cell, want := range map[string][2]float64{
+		"5.00 ± 0.10": {5, 0.1}, "5.00±0.10": {5, 0.1}, "5.00 +/- 0.10": {5, 0.1}, "5.00 +- 0.10": {5, 0.1}, "5.00 ┬▒ 0.10": {5, 0.1}, "5.00 Â± 0.10": {5, 0.1},
+		"5.00 \xb1 0.10": {5, 0.1}, "5.00": {5, -1}, "5e2": {500, -1}, "five": {-1, -1}, "5.00 of 6": {-1, -1}, "-5.00 ± 0.10": {-1, -1},
+	} {
+		in, err := NewInput("f", strings.NewReader("| model | test | t/s |\n| --- | --- | --- |\n| m | tg5 | "+cell+" |\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := readLLAMABench(in, nil)
+		if (err != nil) != (want[0] < 0) {
+			t.Errorf("%s: %v", cell, err)
+			continue
+		} else if err != nil {
+			continue
+		}
+		if d := m.Told.Metrics["e2e_tps"]; d.Mean.Or(-1) != want[0] || d.SD.Or(-1) != want[1] {
+			t.Errorf("%s: %v, %v", cell, d.Mean, d.SD)
+		}
+	}
+}
