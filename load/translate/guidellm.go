@@ -20,10 +20,10 @@ var guideLLM = &tool{
 		max-seconds=duration:s max-errors max-error-rate=max-failures constraint warmup warmup-percent cooldown cooldown-percent random-seed=seed seed output-path=out
 		output-dir=out output~ +outputs~ sample-requests~ output-sampling~ !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
 		!disable-console-outputs=quiet !display-scheduler-stats~ rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console~
-		log-progress-interval~ data-finalizer- data-num-workers~ dataloader-kwargs- data-loader- data-column-mapper- data-preprocessor- data-args- data-sampler- data-samples- max-global-error-rate- processor-args~ request-formatter-kwargs-`,
+		log-progress-interval~ data-finalizer- data-num-workers~ dataloader-kwargs- data-loader- data-preprocessor- data-sampler- data-samples- max-global-error-rate- processor-args~ request-formatter-kwargs-`,
 	flags: map[string]func(*call, string){
 		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
-		"data": guideData, "constraint": guideConstraint,
+		"data": guideData, "constraint": guideConstraint, "data-args": guideColumns("data-args"), "data-column-mapper": guideColumns("data-column-mapper"),
 		"seed":                    func(c *call, v string) { c.set("seed", cmp.Or(pairs(v)["seed"], value(v, "value"))) },
 		"max-errors":              says("--max-errors: --max-failures P ends a run when a larger share fails"),
 		"backend-kwargs":          guideArguments,
@@ -34,7 +34,15 @@ var guideLLM = &tool{
 		"metrics":                 guideMetrics,
 		"scenario":                guideScenario, "config": guideScenario, "c": guideScenario,
 	},
-	end: guideEnd,
+	read: guideScenarioFile,
+	end:  guideEnd,
+}
+
+// guideColumns are settings of data, of which most name a file's columns.
+func guideColumns(flag string) func(*call, string) {
+	return func(c *call, v string) {
+		c.note("--%s %s: columns: {prompt: NAME, output: NAME} beside file: in a workload file names columns; other settings have no equal here", flag, v)
+	}
 }
 
 // guideMetrics has the limits of requests that count for goodput.
@@ -67,8 +75,8 @@ func guideSaturated(c *call, _ string) {
 	c.note("a run that ends where the server is overloaded: sweep --find ends where promises no longer hold")
 }
 
-func guideScenario(c *call, _ string) {
-	c.note("--scenario: the file is not read here; what it says besides these flags is missing")
+func guideScenario(c *call, v string) {
+	c.note("--scenario %s: no file of this name is here; what it says besides these flags is missing", v)
 }
 
 // pairs reads key=value,key=value, or an object. What has an index, as in rate[0]=1, and

@@ -8,62 +8,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"tokenmeter/base/config"
-	"tokenmeter/base/limitio"
-	"tokenmeter/base/secret"
 )
-
-// mostFile is how long a configuration may be.
-const mostFile = 1 << 20
 
 // inferencePerfFile reads the file that the command line names: its keys, with dots
 // between them, are what the tool's own flags are called, and what stands on the command
 // line goes before it (config.py, read_config). The error says what can't be read.
 func inferencePerfFile(t *tool, c *call, args []string) ([]string, error) {
-	var rest []string
-	path := ""
-	for i := 0; i < len(args); i++ {
-		name, value, inOne := strings.Cut(args[i], "=")
-		if name != "-c" && name != "--config_file" && name != "--config-file" {
-			rest = append(rest, args[i])
-			continue
-		}
-		if i++; inOne {
-			i--
-		} else if i < len(args) {
-			value = args[i]
-		}
-		if path = value; path == "" {
-			return nil, fmt.Errorf("%s: name a file", name)
-		}
+	path, rest, err := namedFile(args, "-c", "--config_file", "--config-file")
+	if path == "" || err != nil {
+		return args, err
 	}
-	if path == "" {
-		return args, nil
-	}
-	data, err := limitio.File(path, mostFile)
-	if err != nil {
-		return nil, err
-	}
-	docs, err := config.Documents(path, data)
+	doc, err := readConfiguration(path, "a configuration of inference-perf is one object: api, data, load, server")
 	if err != nil {
 		return nil, err
 	}
 	keys := fileKeys{tool: t, call: c}
-	for _, doc := range docs {
-		if _, ok := doc.(map[string]any); !ok || len(docs) > 1 {
-			return nil, fmt.Errorf("%s: a configuration of inference-perf is one object: api, data, load, server", path)
-		}
-		keys.add("", doc)
-	}
-	// Objects are merged, all else is replaced.
-	keys.args = slices.DeleteFunc(keys.args, func(arg string) bool {
-		return !strings.HasSuffix(arg, "}") && slices.ContainsFunc(rest, func(given string) bool { return flagName(given) == flagName(arg) })
-	})
+	keys.add("", doc)
 	if len(keys.quiet) > 0 {
 		c.note("these change no load and need no flag here: %s", strings.Join(keys.quiet, ", "))
 	}
-	return append(secret.RedactArgs(keys.args), rest...), nil
+	return behindFile(keys.args, rest, func(arg string) bool { return strings.HasSuffix(arg, "}") }), nil
 }
 
 // flagName is the name in an argument, as the tables have it.

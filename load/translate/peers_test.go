@@ -241,7 +241,7 @@ func TestGuideLLM(t *testing.T) {
 		{g + "--profile sweep --rate 6", "sweep http://h|#rates (6", "--rate", "profiles/sweep.py: rate is the number of strategies"},
 		{g + "--backend-type vllm_python --dataloader-kwargs {}", "#--backend vllm_python: no equal|#--dataloader-kwargs: no equal", "", "backends/vllm_python: an engine in the same process"},
 		{r + "--backend kind=vllm_python_async", "#kind=vllm_python_async: no equal", "", "the same"},
-		{g + "--backend-args {} --data-args {} --scenario chat", "#--backend-kwargs|#--data-args: no equal|#--scenario", "", "__main__.py: older names"},
+		{g + "--backend-args {} --data-args {} --scenario chat", "#--backend-kwargs|#--data-args {}: columns|#--scenario", "", "__main__.py: older names"},
 		{r + "--scenario rhaiis/concurrent-8k-800-norm --override profile.streams 1,2,4,8", "sweep http://h|--concurrency 1,2,4,8|#--scenario", "512|#profile sweep|#the profile is", "the package's scenarios: profile: {kind: concurrent}"},
 		{r + "-c rhaiis/concurrent-1k-1k-equal", "bench http://h|#the profile is the scenario's", "--concurrency|sweep|#profile sweep", "the same"},
 		{r + "--scenario x --override profile.rate 4", "#or its --rate of 4", "--concurrency", "the same: constant or poisson"},
@@ -381,6 +381,50 @@ func TestInferencePerfNamesEveryKey(t *testing.T) {
 			}
 		}
 		walk("", false, docs[0])
+	}
+}
+
+// A scenario's file says what flags would, and flags go before it. The first is benchmark/scenarios/chat.json
+// of GuideLLM 0.5.3, the second schemas/benchmark/scenarios/rhaiis/concurrent-1k-1k-multiturn.json of 0.8.1.
+func TestGuideLLMScenarios(t *testing.T) {
+	const chat = `{"profile":"sweep","data":["prompt_tokens=512,prompt_tokens_stdev=128,prompt_tokens_min=1,prompt_tokens_max=1024,output_tokens=256"]}`
+	const turns = `{"metadata":{"name":"m"},"spec":{"backend":{"kind":"openai_http","request_format":"/v1/chat/completions"},"profile":{"kind":"concurrent"},
+		"data":[{"kind":"synthetic_text","prompt_tokens":1000,"output_tokens":1000,"turns":5}],"constraints":[{"kind":"max_duration","seconds":450}]},
+		"benchmarks":[{"profile.streams":1},{"profile.streams":25}]}`
+	file := filepath.Join(t.TempDir(), "s.json")
+	for _, c := range []struct{ scenario, line, has, not string }{
+		{chat, "guidellm benchmark --target http://h --scenario FILE", "sweep http://h|--input-tokens normal:512,128,min=1,max=1024,clip|--concurrency 1,2,4", "#not read"},
+		{chat, "guidellm benchmark --target http://h --profile constant --rate 3 --scenario=FILE", "bench http://h|--rate 3|--output-tokens 256", "sweep http"},
+		{turns, "guidellm run --backend target=http://h -c FILE", "sweep http://h|--api openai-chat|--concurrency 1,25|--duration 450s|#--data turns: no equal", "#metadata"},
+		{turns, "guidellm run --backend target=http://h -c FILE --constraint kind=max_requests,count=9", "--requests 9", ""},
+		{`{"args":{"target":"http://h","profile":"poisson","rate":[1.5,3],"max_seconds":30,"disable_progress":true,"model":null}}`, "guidellm benchmark --scenario FILE",
+			"sweep http://h|--rate 1.5,3|--duration 30s|--quiet", "--model"},
+		{`{"target":"http://h","api_key":"sk-x","backend_kwargs":{"api_key":"sk-y"}}`, "guidellm benchmark --scenario FILE", "http://h", "sk-"},
+		{`{"spec":{"backend":{"target":"http://h"}},"benchmarks":[{"profile.streams":1},{"profile.rate":3}]}`, "guidellm run -c FILE", "#each sets something else", ""},
+	} {
+		if err := os.WriteFile(file, []byte(c.scenario), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Of(strings.Fields(strings.ReplaceAll(c.line, "FILE", file)))
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		said := strings.Join(got.Args, " ") + "\n#" + strings.Join(got.Notes, "\n#")
+		for want := range strings.SplitSeq(c.has, "|") {
+			if part, note := strings.CutPrefix(want, "#"); !strings.Contains(said, part) || note && !strings.Contains(strings.Join(got.Notes, "\n"), part) {
+				t.Errorf("%s has no %q:\n%s", c.line, want, said)
+			}
+		}
+		if c.not != "" && strings.Contains(said, strings.TrimPrefix(c.not, "#")) {
+			t.Errorf("%s has %q:\n%s", c.line, c.not, said)
+		}
+	}
+	if err := os.WriteFile(file, []byte("- a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Of([]string{"guidellm", "run", "-c", file}); err == nil || !strings.Contains(err.Error(), "is one object") {
+		t.Errorf("a list: %v", err)
 	}
 }
 
