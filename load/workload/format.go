@@ -431,6 +431,9 @@ func readBurstGPT(r *reading, row records.Row) (e entry, err error) {
 	return e, readWhen(r, row, &e)
 }
 
+// speaker are the names under which ShareGPT's files say who speaks.
+var speaker = []string{"from", "role", "user"}
+
 // readShareGPT reads a conversation. One that does not begin with the user, or
 // where somebody speaks twice or says nothing, is cut off there.
 func readShareGPT(r *reading, row records.Row) (e entry, err error) {
@@ -445,9 +448,12 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 	why := skipEmpty // of a conversation of which nothing is left
 	for i, item := range said {
 		object, _ := item.(map[string]any)
-		from := firstText(object, "from", "role", "user")
+		from := firstText(object, speaker...)
 		text := firstText(object, "value", "content", "text")
 		text = strings.TrimSpace(text)
+		if !hasAny(speaker...)(slices.Collect(maps.Keys(object))) { // SGLang's sharegpt.py and custom.py go by the place
+			from = []string{"user", "assistant"}[i%2]
+		}
 		switch from {
 		case "system":
 			if i == 0 {

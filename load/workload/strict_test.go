@@ -97,9 +97,10 @@ func TestLeftOutIsTold(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"conversations":[%s]}`+"\n", strings.Join(list, ","))
 	}
+	nameless := `{"conversations":[{"content":"hi"},{"content":"hello"}]}` + "\n" // SGLang's custom.py
 	good := talk("human", "hi", "gpt", "hello")
 	for want, text := range map[string]string{
-		"":                                     good + good,
+		"":                                     good + nameless + good,
 		"records that hold nothing to send: 1": good + talk("human", "", "gpt", "x"),
 		"records that begin with an answer: 2": good + talk("gpt", "alone") + talk("gpt", "hi", "human", "hi", "gpt", "x"),
 		"records that have no answer to the first turn: 5":                                                        good + talk("human", "a", "human", "b", "gpt", "x") + talk("human", "a") + talk("human", "a", "gpt", " ") + talk("human", "a", "narrator", "x") + talk("system", "s", "human", "a", "system", "t"),
