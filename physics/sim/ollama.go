@@ -79,5 +79,5 @@ func (r *reply) ollamaCounts(b []byte, n int) []byte {
 	if r.s.cfg.Usage == UsageNone {
 		return b
 	}
-	return fmt.Appendf(b, `,"prompt_eval_count":%d,"eval_count":%d`, r.promptTokens, n)
+	return fmt.Appendf(b, `,"prompt_eval_count":%d,"prompt_eval_cached_count":%d,"eval_count":%d`, r.promptTokens, r.cachedTokens, n)
 }

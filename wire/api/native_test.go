@@ -238,6 +238,12 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			timeline.EmptyOutput, "finish", "load", `{}`, "", "finish reason load"},
 		{"Ollama, no content type", "ollama-generate", "", `{"response":"a","done":false}` + "\n" + `{"response":"","done":true,"prompt_eval_count":2,"eval_count":1,"eval_duration":4000000}`,
 			timeline.OK, "text finish", "stop", `{"input":2,"output":1}`, "a", "map[decode_ms:4 decode_per_token_ms:4]"},
+		// The counts are those of a recording of llama3.2:3b in the tests of the crate genai 0.7.2.
+		{"Ollama, cached prompt", "ollama-chat", "application/x-ndjson", `{"message":{"content":"a"},"done":false}` + "\n" +
+			`{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":28,"prompt_eval_cached_count":27,"prompt_eval_duration":30439000,"eval_count":25}` + "\n",
+			timeline.OK, "text finish", "stop", `{"input":28,"cached":27,"output":25}`, "a", ""},
+		{"Ollama, nothing cached", "ollama-generate", "application/json", `{"response":"a","done":true,"done_reason":"stop","prompt_eval_count":28,"prompt_eval_cached_count":0,"eval_count":1}`,
+			timeline.OK, "text", "stop", `{"input":28,"cached":0,"output":1}`, "a", ""},
 		{"Ollama, cut", "ollama-chat", "application/x-ndjson", `{"message":{"role":"assistant","content":"a"},"done":false}` + "\n" + `{"message":{"ro`,
 			timeline.StreamTruncated, "text", "", `{}`, "a", ""},
 		{"Ollama, logprobs", "ollama-chat", "application/x-ndjson", `{"message":{"content":"ab"},"logprobs":[{"token":"a"},{"token":"b"}],"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n",

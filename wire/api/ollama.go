@@ -86,6 +86,8 @@ func (d *ollamaDecoder) read(e framing.Event, s *Stream) bool {
 			d.r.finish, _ = c.Text()
 		case "prompt_eval_count":
 			d.r.count(&d.r.usage.Input)
+		case "prompt_eval_cached_count": // within the former; since August 2026 (ollama/ollama#17943)
+			d.r.count(&d.r.usage.Cached)
 		case "eval_count":
 			d.r.count(&d.r.usage.Output)
 			decoded = float64(d.r.usage.Output.Or(0))
