@@ -1,7 +1,8 @@
 // Package cmdline is a command line told by structs: a field is a flag, an argument or
-// a command, and its tags say the rest. It parses words into the fields and writes the
-// help. It stands in the place of kong, whose tags it reads: no method is called by its
-// name here, so that the linker may drop those that nobody calls (docs/design.md).
+// a command, and its tags say the rest. It parses words into the fields, writes the
+// help and what shells complete. It stands in the place of kong, whose tags it reads: no
+// method is called by its name here, so that the linker may drop those that nobody calls
+// (docs/design.md).
 //
 // Tags of a field:
 //

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
-	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/translate"
+	"tokenmeter/reader/typeset"
 )
 
 type translateCmd struct {
@@ -24,9 +24,6 @@ func (translateCmd) Help() string {
 	return "Prints the command of tokenmeter that does the same, and below it, as comments, what has no equal or means something else. Known are " + translate.Names() + ".\n\n" +
 		"    tokenmeter translate -- vllm bench serve --model m --num-prompts 100 --request-rate 5"
 }
-
-// bareWords are words that a shell takes as they are.
-var bareWords = pattern.Lazy(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
 // Run translates.
 func (c *translateCmd) Run(a *app) error {
@@ -45,14 +42,7 @@ func (c *translateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	words := []string{"tokenmeter"}
-	for _, arg := range out.Args {
-		if !bareWords().MatchString(arg) {
-			arg = quoted(arg)
-		}
-		words = append(words, arg)
-	}
-	text := strings.Join(words, " ") + "\n"
+	text := typeset.CommandLine(append([]string{"tokenmeter"}, out.Args...)) + "\n"
 	for _, n := range out.Notes {
 		text += fmt.Sprintf("# %s\n", strings.ReplaceAll(n, "\n", " "))
 	}
