@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 
@@ -174,6 +175,11 @@ func (n *unreadName) is(l *leftover) bool {
 	return n.name == string(l.name) && n.place == string(l.place) && n.of == l.of
 }
 
+// tells reports whether it is the reason why the answer ended, which was read under its own name.
+func (n *unreadName) tells(finish string) bool {
+	return n.of == timeline.TextName && n.changes == 0 && finish != "" && string(n.last) == finish[:min(len(finish), 32)]
+}
+
 // tier is how likely a text is a part of the answer, in a reply without a known one: it
 // stood where text may stand, or it is like text, or it is there.
 func (n *unreadName) tier() int {
@@ -210,6 +216,7 @@ func (s *Stream) tellUnread(ended bool) {
 	if s.failed || s.paused() {
 		return
 	}
+	s.unread.names = slices.DeleteFunc(s.unread.names, func(n unreadName) bool { return n.tells(s.tl.FinishReason) })
 	var names timeline.Unread
 	usage := &s.tl.Usage
 	adds := s.api.Product().Wordless() || usage.Input.OK() && usage.Output.OK() && (!usage.Total.OK() || usage.Input.Or(0)+usage.Output.Or(0) == usage.Total.Or(0))

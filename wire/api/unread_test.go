@@ -152,6 +152,8 @@ func TestWhatIsNoTextIsNotTold(t *testing.T) {
 		{"results of tools", "anthropic", []string{`{"type":"content_block_start","index":0,"content_block":{"content":[{"title":"a b","page_text":"c d"}],"tool_use_id":"t","type":"web_search_tool_result"}}`,
 			`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hello"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`}},
 		{"an answer without a word", "openai-chat", []string{`{"id":"x","object":"chat.completion.chunk","model":"m","provider":"P","choices":[{"index":0,"delta":{"role":"assistant","content":""},"native_finish_reason":"end of it"}]}`, saysStop, done}},
+		{"why an answer of nothing but reasoning ended (vercel/ai#18872)", "openai-responses", []string{`{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","status":"in_progress","summary":[]}}`,
+			`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":1,"output_tokens":1,"output_tokens_details":{"reasoning_tokens":1},"total_tokens":2}}}`}},
 		{"an error", "openai-chat", []string{`{"error":{"message":"it is out of memory","hint":"ask for less"}}`, done}},
 	} {
 		if tl := streamOf(t, c.api, c.events...); tl.Unread != "" || tl.Flags.Has(timeline.UnreadText) {
