@@ -87,7 +87,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 		arrivals := workload.DispersionOf(at)
 		s.Arrivals = &arrivals
 	}
-	s.Cost = expected(prices, c.Model, &d, planned(l, &d, n), l.Spec.When.Duration)
+	s.Cost = bench.ExpectedCost(prices, c.Model, &d, planned(l, &d, n), l.Spec.When.Duration)
 	s.LeftOut, s.Notes = l.LeftOut(), l.Remarks()
 	if c.Format == "json" {
 		return typeset.JSON(a.stdout, s)
@@ -293,9 +293,9 @@ type workloadValidateCmd struct {
 func planned(l *workload.Loaded, d *workload.Description, items int64) int64 {
 	w := &l.Spec.When
 	if byItsTimes(l) {
-		return sentOf(d, int64(w.Requests), 0, 0, items)
+		return d.Sent(int64(w.Requests), 0, 0, items)
 	}
-	return sentOf(d, int64(w.Requests), w.Rate, w.Duration, 0)
+	return d.Sent(int64(w.Requests), w.Rate, w.Duration, 0)
 }
 
 // Run validates.
@@ -343,7 +343,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	if left := l.LeftOut(); left != "" {
 		words += "; left out: " + left
 	}
-	if e := expected(prices, c.Model, &d, planned(l, &d, items), l.Spec.When.Duration); e != nil {
+	if e := bench.ExpectedCost(prices, c.Model, &d, planned(l, &d, items), l.Spec.When.Duration); e != nil {
 		words += "; cost: " + costWords(e, &d)
 	}
 	_, err = fmt.Fprintln(a.stdout, words)

@@ -256,3 +256,21 @@ func DispersionOf(at []time.Duration) Dispersion {
 	}
 	return d
 }
+
+// Sent is how many requests the workload sends where so many are asked for, or items come at a
+// rate for a time, or it has so many items (0: no such bound); whichever is least. Items that
+// have begun are sent to their end, and a rate is of items. 0: nobody knows.
+func (d *Description) Sent(requests int64, rate float64, duration time.Duration, items int64) (n int64) {
+	if d.Requests == 0 {
+		return 0
+	}
+	least := func(items int64) {
+		if m := items * d.Requests / d.Items; m > 0 && (n == 0 || m < n) {
+			n = m
+		}
+	}
+	least((requests*d.Items + d.Requests - 1) / d.Requests)
+	least(int64(rate * duration.Seconds()))
+	least(items)
+	return n
+}

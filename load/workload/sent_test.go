@@ -1,15 +1,13 @@
-package main
+package workload
 
 import (
 	"testing"
 	"time"
-
-	"tokenmeter/load/workload"
 )
 
 // How many requests are told, and priced, is what is sent: items to their end, by the bound
 // that comes first.
-func TestSentOf(t *testing.T) {
+func TestSent(t *testing.T) {
 	for _, c := range []struct {
 		items, held int64 // the workload's, as far as it was looked at
 		requests    int64
@@ -25,8 +23,8 @@ func TestSentOf(t *testing.T) {
 		{6, 6, 40, 0, 0, 6, 6}, {6, 6, 0, 0, 0, 6, 6}, {6, 12, 3, 0, 0, 6, 4},
 		{5, 5, 0, 2, 0, 0, 0}, {0, 0, 5, 0, 0, 0, 0},
 	} {
-		d := &workload.Description{Items: c.items, Requests: c.held}
-		if got := sentOf(d, c.requests, c.rate, c.duration, c.played); got != c.want {
+		d := &Description{Items: c.items, Requests: c.held}
+		if got := d.Sent(c.requests, c.rate, c.duration, c.played); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
