@@ -78,17 +78,7 @@ func perhapsClaudeSummarises(model string) bool {
 	return model == "" || strings.HasPrefix(model, "arn:")
 }
 
-// failsBy reports whether an event of this name is a failure: an exception, or an
-// error code.
-func failsBy(name string) bool {
-	return strings.HasSuffix(name, "Exception") || strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Failure")
-}
-
 func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
-	if failsBy(e.Name) {
-		s.fail(e.Name + ": " + wordsOf(e.Data))
-		return
-	}
 	s.usage.exclusive = true
 	otherwise := timeline.Empty
 	switch {
@@ -107,9 +97,6 @@ func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
 
 func (d *bedrockDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
-	if failsBy(e.Name) {
-		return true // in words, if need be
-	}
 	for name := range c.Members {
 		switch string(name) {
 		case "start", "delta":

@@ -303,6 +303,8 @@ func (s *Stream) event(e framing.Event) error {
 	switch {
 	case e.Comment:
 		s.add(timeline.Ping, 0, 0, none)
+	case e.Fails:
+		s.fail(e.Name + ": " + wordsOf(e.Data))
 	case s.form == whole:
 		s.progress.done = s.whole(e)
 		switch {

@@ -153,6 +153,13 @@ func TestVendorReplies(t *testing.T) {
 		{"Converse, throttled within the stream", "bedrock", amazonStream, amazon(
 			"contentBlockDelta", `{"delta":{"text":"a"}}`, "throttlingException", `{"message":"Too many tokens, please wait"}`),
 			timeline.StreamError, "text error", "", `{}`, "a", "throttlingException: Too many tokens, please wait"},
+		// The exception of the AI SDK's fixtures (vercel/ai, model-stream-error-exception), which has all
+		// members that Amazon's reference gives it; InvokeModel's decoders know nothing of exceptions.
+		{"InvokeModel, exception", "anthropic", amazonStream, amazon("chunk", chunk(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`),
+			"modelStreamErrorException", `{"message":"Model Stream Error","originalStatusCode":500,"originalMessage":"The model stream failed."}`),
+			timeline.StreamError, "text error", "", `{}`, "a", "modelStreamErrorException: Model Stream Error"},
+		{"chat completions, exception", "openai-chat", amazonStream, amazon("throttlingException", `{"message":"Slow down","more":1}`),
+			timeline.StreamError, "error", "", `{}`, "", "throttlingException: Slow down"},
 		{"Converse, cut", "bedrock", amazonStream, amazon("contentBlockDelta", `{"delta":{"text":"a"}}`) + amazon("messageStop", `{}`)[:20],
 			timeline.StreamTruncated, "text", "", `{}`, "a", "20 bytes into an event"},
 		{"Converse, a bit is wrong", "bedrock", amazonStream, amazon("contentBlockDelta", `{"delta":{"text":"a"}}`) + strings.Replace(amazon("contentBlockDelta", `{"delta":{"text":"b"}}`), "b\"}", "c\"}", 1),

@@ -12,9 +12,12 @@ const DefaultMaxEvent = 16 << 20
 // Event is one framed event. Data belongs to the framer or to the caller's
 // read buffer and is valid only until yield returns.
 type Event struct {
-	Name    string // the SSE event field; empty otherwise
+	Name    string // the SSE event field, or the type of an Amazon message; empty otherwise
 	Data    []byte // joined data lines, or the JSON line
 	Comment bool   // a comment line (":"): a heartbeat; Data is its text
+	// Fails says that the framing itself makes the event a failure, whatever its data is: an
+	// exception or an error of an Amazon event stream, by whose type it is named.
+	Fails bool
 	// Partial says that the body ended before the event's own end: its blank
 	// line or line end is missing, and its data may be cut.
 	Partial bool

@@ -80,9 +80,9 @@ func (f *EventStream) deliver(message []byte, headers int, yield func(Event) err
 	}
 	f.kind = cmp.Or(h.event, f.kind)
 	e := Event{Name: h.event, Data: f.unwrap(body[preludeBytes+headers:]), Size: len(message)}
-	e.Name = cmp.Or(h.exception, e.Name)
+	e.Name, e.Fails = cmp.Or(h.exception, e.Name), h.exception != ""
 	if h.code != "" { // an error has no payload
-		e.Name = h.code
+		e.Name, e.Fails = h.code, true
 		e.Data, _ = json.Marshal(map[string]string{"message": h.words})
 	}
 	return yield(e)
