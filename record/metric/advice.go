@@ -84,3 +84,8 @@ var OutcomeAdvice = []Advice{
 		"whatever the message says, in that tool's words",
 		"read the message; look at that tool's own log"},
 }
+
+// UnverifiedTLS is what a run says whose server's certificate was not looked at.
+func UnverifiedTLS() Warning {
+	return Warning{Name: "tls_unverified", Says: "The server's certificate was not verified (--insecure): whoever answered may be another, and could read the key."}
+}

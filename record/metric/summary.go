@@ -30,11 +30,6 @@ type Warning struct {
 	Says  string                `json:"says"`
 }
 
-// UnverifiedTLS is what a run says whose server's certificate was not looked at.
-func UnverifiedTLS() Warning {
-	return Warning{Name: "tls_unverified", Says: "The server's certificate was not verified: whoever answered may be another, and could read the key."}
-}
-
 // Requests counts requests by their end. Warm-up requests are counted apart.
 type Requests struct {
 	Total    int64                      `json:"total"`
