@@ -71,6 +71,9 @@ func oneLine(help string) string {
 // quoted is a word of bash and zsh.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
+// pattern is what a case of theirs begins with.
+func pattern(path string) string { return strings.ReplaceAll(path, " ", `\ `) }
+
 func fishQuoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
@@ -89,7 +92,7 @@ func (c *completion) bash() {
 		for _, f := range ordered(leaf) {
 			flags = append(flags, "--"+f.Name)
 		}
-		c.printf("    %s)\n      if [[ $cur == -* ]]; then words=%s; else words=%s; fi ;;\n", quoted(leaf.Path()), quoted(strings.Join(flags, " ")), quoted(strings.Join(c.args[leaf.Path()], " ")))
+		c.printf("    %s)\n      if [[ $cur == -* ]]; then words=%s; else words=%s; fi ;;\n", pattern(leaf.Path()), quoted(strings.Join(flags, " ")), quoted(strings.Join(c.args[leaf.Path()], " ")))
 	}
 	c.printf("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _%[1]s %[1]s\n", c.name)
 }
@@ -114,7 +117,7 @@ func (c *completion) zsh() {
 	}
 	c.printf("  esac\n  case $command in\n")
 	for _, leaf := range c.leaves {
-		c.printf("    %s)\n      _arguments -S", quoted(leaf.Path()))
+		c.printf("    %s)\n      _arguments -S", pattern(leaf.Path()))
 		for _, f := range ordered(leaf) {
 			help, value := strings.NewReplacer("[", "(", "]", ")", ":", " -").Replace(oneLine(f.Help)), ""
 			if !f.IsBool() {

@@ -37,7 +37,7 @@ func TestCompletionOfOthers(t *testing.T) {
 	var g grammar
 	p := New(Program{Program: "prog", Vars: map[string]func() string{"kinds": func() string { return "" }}}, &g)
 	for shell, want := range map[string][]string{
-		"zsh":  {"#compdef prog", "'more need')", "'*--config[A file]:value:_files'", "'*:path:_files'"},
+		"zsh":  {"#compdef prog", `more\ need)`, "'*--config[A file]:value:_files'", "'*:path:_files'"},
 		"fish": {"__fish_seen_subcommand_from more; and __fish_seen_subcommand_from need' -l config -r -F -d 'A file'", "need list' -a need"},
 	} {
 		script := p.Complete(shell, Arguments{"more need": nil})

@@ -91,6 +91,7 @@ func TestEveryWarningIsExplained(t *testing.T) {
 		"wire/scrape/watch.go":                regexp.MustCompile(`\bsay\("([a-z_]+)"`),
 		"load/control/control.go":             regexp.MustCompile(`Name: "([a-z_]+)",`),
 		"record/run/merge.go":                 regexp.MustCompile(`Name: "([a-z_]+)", Says`),
+		"record/metric/advice.go":             regexp.MustCompile(`Name: "([a-z_]+)", Says`),
 		"record/metric/network.go":            regexp.MustCompile(`Name: "([a-z_]+)", Value`),
 		"record/metric/roofline.go":           regexp.MustCompile(`Name: "([a-z_]+)", Value`),
 	} {
