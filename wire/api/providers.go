@@ -85,7 +85,7 @@ var Providers = []*Provider{
 	{Name: "Cohere", Hosts: []string{"api.cohere.com", "api.cohere.ai"}, URL: "https://api.cohere.com", API: "cohere", Keys: []string{"CO_API_KEY", "COHERE_API_KEY"},
 		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools", Note: "the proxy also reads version 1, `/v1/chat`"},
 	{Name: "Ollama", Hosts: []string{"ollama.com"}, URL: "https://ollama.com/api", API: "ollama-chat", Keys: []string{"OLLAMA_API_KEY"},
-		Reads: "`thinking`; the durations of its own work", Note: "with `/v1` behind the host: OpenAI's API"},
+		Reads: "`thinking`; the durations of its own work; what of the prompt was cached (since August 2026)", Note: "with `/v1` behind the host: OpenAI's API"},
 	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Messages: "/anthropic", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
 		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "Anthropic's API: `/anthropic` behind it, or `--api anthropic`; with `/beta`: `openai-completions`"},
 	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},
