@@ -93,34 +93,38 @@ func (v *sweepView) verdicts() {
 		}
 	}
 	points := typeset.Plural(int64(len(s.Points)), "point")
-	text := fmt.Sprintf("%d of %s valid.", valid, points)
+	parts := []string{fmt.Sprintf("%d of %s valid", valid, points)}
+	told := v.saidInvalid == invalid // by the sentence on the objectives
 	switch {
 	case len(s.Points) == 0:
 		return
-	case v.saidInvalid == invalid && invalid > 0: // the sentence on the objectives has it
-		if valid == 0 {
-			v.state = "bad"
-			return
-		}
-		text = fmt.Sprintf("%d of %s valid.", valid, points)
-	case invalid == 0 && suspect > 0:
-		text = fmt.Sprintf("%d of %s valid; %d suspect, by %s.", valid, points, suspect, firstOf(s, validity.Suspect))
+	case told && invalid > 0 && valid+suspect == 0:
+		v.state = "bad"
+		return
+	case told:
 	case invalid == 1:
-		text = fmt.Sprintf("1 of %s is invalid, by %s.", points, firstOf(s, validity.Invalid))
+		parts[0] = fmt.Sprintf("1 of %s is invalid, by %s", points, firstOf(s, validity.Invalid))
 	case invalid > 1:
-		text = fmt.Sprintf("%d of %s are invalid, the first by %s.", invalid, points, firstOf(s, validity.Invalid))
+		parts[0] = fmt.Sprintf("%d of %s are invalid, the first by %s", invalid, points, firstOf(s, validity.Invalid))
 	}
-	if invalid > 0 && valid > 0 {
-		text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; %d valid.", valid)
+	if suspect > 0 {
+		parts = append(parts, fmt.Sprintf("%d suspect, by %s", suspect, firstOf(s, validity.Suspect)))
+	}
+	if invalid > 0 && !told && valid > 0 {
+		parts = append(parts, fmt.Sprintf("%d valid", valid))
 	}
 	if invalid == len(s.Points) && !s.Searched() { // a search has judged its probes itself
 		v.state = "bad"
 	}
-	v.more = append(v.more, text)
+	v.more = append(v.more, strings.Join(parts, "; ")+".")
 	for i := range s.Points {
 		if p := &s.Points[i]; p.Validity.Verdict == validity.Suspect {
 			if safe := p.Validity.Safe(); safe != "" {
-				v.more = append(v.more, "There "+safe)
+				which := "At the suspect point "
+				if suspect > 1 {
+					which = "At the first suspect point "
+				}
+				v.more = append(v.more, which+safe)
 			}
 			break
 		}

@@ -183,12 +183,18 @@ func TestSweepSaysWhyPointsAreInvalid(t *testing.T) {
 		invalid     int
 		state, want string
 	}{
-		"load":        {func(*result.Sweep) {}, 7, "bad", "No knee can be told. " + all},
-		"lengths":     {func(s *result.Sweep) { s.Variable = "input_tokens" }, 7, "bad", "From 1 input tokens to 64 input tokens. " + all},
-		"names":       {func(s *result.Sweep) { s.Variable = "arrival" }, 7, "bad", all},
-		"method":      {func(s *result.Sweep) { s.Method = &result.Method{Title: "A tool", Says: "not its result"} }, 7, "bad", "Not its result. " + all},
-		"some":        {func(s *result.Sweep) { s.Variable = "arrival" }, 2, "ok", "2 of 7 points are invalid, the first by cpu_busy; 4 valid."},
-		"one":         {func(s *result.Sweep) { s.Variable = "arrival" }, 1, "ok", "1 of 7 points is invalid, by cpu_busy; 5 valid."},
+		"load":    {func(*result.Sweep) {}, 7, "bad", "No knee can be told. " + all},
+		"lengths": {func(s *result.Sweep) { s.Variable = "input_tokens" }, 7, "bad", "From 1 input tokens to 64 input tokens. " + all},
+		"names":   {func(s *result.Sweep) { s.Variable = "arrival" }, 7, "bad", all},
+		"method":  {func(s *result.Sweep) { s.Method = &result.Method{Title: "A tool", Says: "not its result"} }, 7, "bad", "Not its result. " + all},
+		"some":    {func(s *result.Sweep) { s.Variable = "arrival" }, 2, "ok", "2 of 7 points are invalid, the first by cpu_busy; 1 suspect, by its checks; 4 valid."},
+		"one":     {func(s *result.Sweep) { s.Variable = "arrival" }, 1, "ok", "1 of 7 points is invalid, by cpu_busy; 1 suspect, by its checks; 5 valid."},
+		// What is safe at a suspect point is not safe at the invalid ones, of which the sentence before speaks.
+		"suspect": {func(s *result.Sweep) {
+			s.Variable = "arrival"
+			s.Points[6].Validity = validity.Validity{Verdict: validity.Suspect, Checks: []validity.Check{{Name: "cpu_busy", Verdict: validity.Suspect}},
+				Figures: map[string]string{validity.TTFT: validity.Valid, validity.Throughput: validity.Suspect}}
+		}, 1, "ok", "1 of 7 points is invalid, by cpu_busy; 1 suspect, by cpu_busy; 5 valid. At the suspect point TTFT is safe; throughput is suspect."},
 		"search":      {func(s *result.Sweep) { s.Found = &result.Found{Holds: timeline.Some(2.0)} }, 7, "ok", all},
 		"grid":        {twoCurves, 7, "bad", "No point is valid. " + all},
 		"grid curves": {twoCurves, 7, "bad", "input_tokens 128: not told, no valid point"},
